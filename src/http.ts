@@ -17,7 +17,7 @@ import { uploadMatcher } from './edges/http/uploads.ts'
 import { wildcardRoutes } from './edges/http/wildcard-routes.ts'
 import { lfsMatcher } from './edges/lfs/serve.ts'
 import { registryRoutes } from './edges/registry/routes.ts'
-import { areas, endpoints } from './modules/index.ts'
+import { areas, endpoints } from './modules/endpoints.ts'
 import { apiVersion, productVersion } from './modules/instance/index.ts'
 
 export type HttpServer = ReturnType<typeof createHttpServer>

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import type { Endpoint } from '../src/api/endpoint.ts'
-import { endpoints } from '../src/modules/index.ts'
+import { endpoints } from '../src/modules/endpoints.ts'
 import { recordExample } from './examples.ts'
 
 const declared = new Map<string, Endpoint>(endpoints.map((each) => [`${each.method} ${each.path}`, each]))

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../src/api/endpoint.ts'
-import { endpoints } from '../src/modules/index.ts'
+import { endpoints } from '../src/modules/endpoints.ts'
 import type { Client } from './world.ts'
 
 /** An id that no row has. */

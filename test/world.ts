@@ -481,6 +481,6 @@ export const test = base.extend<{ world: World }>({
     await world.beginTest(task.file.filepath)
     await use(world)
     await world.endTest()
-    for (const fault of takeFaults()) throw fault
+    for (const fault of await takeFaults()) throw fault
   },
 })

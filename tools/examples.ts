@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { operationIdOf } from '../src/edges/http/openapi/operation-id.ts'
-import { endpoints } from '../src/modules/index.ts'
+import { endpoints } from '../src/modules/endpoints.ts'
 import { validatorsOf } from '../test/answers.ts'
 import type { Recorded } from '../test/examples.ts'
 
@@ -36,7 +36,7 @@ const usual = [
   ...'project-groups shared-projects shares.test forks.test transfers.test topics stars uploads deploy-keys/deploy'.split(
     ' ',
   ),
-  ...'statistics version.test namespaces.test exists blame branches.test commit-comments submodules templates trees'.split(
+  ...'statistics version.test namespaces.test exists blame repository/branches commit-comments submodules templates trees'.split(
     ' ',
   ),
   ...'releases tags signatures compare languages terms awards award-emoji approvals notes todos labels milestones'.split(

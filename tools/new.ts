@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { newArea } from './scaffold/area.ts'
 
-// `npm run new area planning/labels`: a folder that type-checks, with one endpoint and its test, listed in src/modules/index.ts.
+// `npm run new area planning/labels`: a folder that type-checks, with one endpoint and its test, listed in src/modules/endpoints.ts.
 const [kind, noun] = process.argv.slice(2)
 if (kind !== 'area' || noun === undefined) {
   console.error('usage: npm run new area <module>/<plural-noun>   for example: npm run new area review/merge-requests')

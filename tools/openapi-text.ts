@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { openApiDocument } from '../src/edges/http/openapi/document.ts'
 import { readExamples } from '../src/edges/http/openapi/examples.ts'
-import { areas } from '../src/modules/index.ts'
+import { areas } from '../src/modules/endpoints.ts'
 import { apiVersion, productVersion } from '../src/modules/instance/version/version.ts'
 
 export const openApiFile = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))

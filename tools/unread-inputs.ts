@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { areas } from '../src/modules/index.ts'
+import { areas } from '../src/modules/endpoints.ts'
 import { settingParams } from '../src/modules/projects/projects/settings.ts'
 import type { SettingSchema } from '../src/settings/declared/schema.ts'
 import { declared } from '../src/settings/settings.ts'

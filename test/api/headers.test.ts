@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect } from 'vitest'
-import { endpoints } from '../../src/modules/index.ts'
+import { endpoints } from '../../src/modules/endpoints.ts'
 import { test, unique, type World } from '../world.ts'
 import { concretePath } from './paths.ts'
 

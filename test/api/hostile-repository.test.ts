@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { Endpoint } from '../../src/api/endpoint.ts'
 import type { Oid } from '../../src/git/format/oid.ts'
-import { endpoints } from '../../src/modules/index.ts'
+import { endpoints } from '../../src/modules/endpoints.ts'
 import {
   hostilePaths,
   hostileRefs,

@@ -8,7 +8,7 @@ import { UploadedFile } from '../../src/api/params/uploaded-file.ts'
 import { mergeRaw } from '../../src/edges/http/body/merge.ts'
 import { parseUrlencoded } from '../../src/edges/http/body/urlencoded.ts'
 import { allParams, pagingParams } from '../../src/edges/http/mount.ts'
-import { endpoints } from '../../src/modules/index.ts'
+import { endpoints } from '../../src/modules/endpoints.ts'
 import { type Client, type Sent, test, type World } from '../world.ts'
 import { concretePath } from './paths.ts'
 

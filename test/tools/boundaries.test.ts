@@ -38,7 +38,8 @@ const planted: readonly [rule: string, path: string, source: string][] = [
     `import { x } from '../../modules/planning/labels/queries.ts'`,
   ],
   ['a-face-is-for-others', 'src/modules/planning/labels/a.ts', `import { x } from '../index.ts'`],
-  ['nothing-imports-the-list-of-modules', 'src/edges/http/a.ts', `import { endpoints } from '../../modules/index.ts'`],
+  ['nothing-imports-the-list-of-modules', 'src/app.ts', `import { endpoints } from './modules/endpoints.ts'`],
+  ['nothing-imports-the-list-of-modules', 'src/edges/http/a.ts', `import { jobs } from '../../modules/jobs.ts'`],
   ['edges-do-not-know-each-other', 'src/edges/http/a.ts', `import { x } from '../registry/a.ts'`],
   [
     'only-git-and-processes-start-processes',

@@ -26,13 +26,13 @@ describe('npm run new area', () => {
     const folder = await copy()
     const written = await newArea(folder, 'planning/test-widgets')
     expect(written).toContain('src/modules/planning/test-widgets/routes.ts')
-    expect(await readFile(join(folder, 'src/modules/index.ts'), 'utf8')).toMatch(
+    expect(await readFile(join(folder, 'src/modules/endpoints.ts'), 'utf8')).toMatch(
       / {2}'test-widgets': testWidgetsRoutes,\n {2}'time-tracking':/,
     )
     const there = { cwd: folder, encoding: 'utf8' as const }
     const listed = await run(
       process.execPath,
-      ['-e', `import('./src/modules/index.ts').then((m) => console.log(m.areas['test-widgets'][0].path))`],
+      ['-e', `import('./src/modules/endpoints.ts').then((m) => console.log(m.areas['test-widgets'][0].path))`],
       there,
     )
     expect(listed.stdout.trim()).toBe('/projects/:id/test_widgets')
@@ -44,7 +44,7 @@ describe('npm run new area', () => {
         'check',
         '--vcs-enabled=false',
         'src/modules/planning/test-widgets',
-        'src/modules/index.ts',
+        'src/modules/endpoints.ts',
       ],
       there,
     )
@@ -62,7 +62,8 @@ describe('npm run new area', () => {
       stdout
         .split('\n')
         .filter(
-          (line) => line.startsWith('src/modules/planning/test-widgets/') || line.startsWith('src/modules/index.ts'),
+          (line) =>
+            line.startsWith('src/modules/planning/test-widgets/') || line.startsWith('src/modules/endpoints.ts'),
         ),
     ).toEqual([])
   })

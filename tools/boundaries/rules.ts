@@ -105,8 +105,8 @@ export const boundaries: readonly Boundary[] = [
     name: 'modules-are-imported-by-their-face',
     instead: 'import src/modules/<module>/index.ts, and export from there what others may use',
     of: /^src\//,
-    // The list of all endpoints and jobs.
-    except: /^src\/modules\/index\.ts$/,
+    // The lists of all endpoints and of all jobs.
+    except: /^src\/modules\/(endpoints|jobs)\.ts$/,
     refuses: (imported, from) => {
       const other = placeOf(imported)
       return other !== undefined && other.module !== placeOf(from)?.module && other.rest !== 'index.ts'
@@ -123,9 +123,11 @@ export const boundaries: readonly Boundary[] = [
   },
   {
     name: 'nothing-imports-the-list-of-modules',
-    instead: 'only app.ts and http.ts know all modules',
-    of: /^src\/(?!app\.ts|http\.ts|main\.ts)/,
-    refuses: named(/^src\/modules\/index\.ts$/),
+    instead: 'only http.ts knows all endpoints, so that other processes do not load them, and only app.ts all jobs',
+    of: /^src\//,
+    refuses: (imported, from) =>
+      (imported === 'src/modules/endpoints.ts' && from !== 'src/http.ts') ||
+      (imported === 'src/modules/jobs.ts' && from !== 'src/app.ts'),
   },
   {
     name: 'edges-do-not-know-each-other',
@@ -187,7 +189,7 @@ export const boundaries: readonly Boundary[] = [
     ofTests: true,
     // Tests of the database itself, of plans and SQL twins, of databases that fail, and what the world is made of.
     except:
-      /^src\/db\/|^src\/modules\/namespaces\/access-index\/twins\.test\.ts$|^test\/(tables\/|tools\/|(jobs|world|global-setup|older-release|recompute-access)\.ts$|api\/(types\.check|metrics-access\.test)\.ts$|packaging\/|scenarios\/(late-database|list-plans|moved-comments|newer-schema|older-data|operator-commands|restored-database)\.test\.ts$)/,
+      /^src\/db\/|^src\/modules\/(namespaces\/access-index|discussion\/noteables)\/twins\.test\.ts$|^test\/(tables\/|tools\/|(jobs|world|global-setup|older-release|recompute-access)\.ts$|api\/(types\.check|metrics-access\.test)\.ts$|packaging\/|scenarios\/(late-database|list-plans|moved-comments|newer-schema|older-data|operator-commands|restored-database)\.test\.ts$)/,
     refuses: named(/^src\/db\/sql\.ts$|^pg$/),
     forbids: /\b(?:world|this\.#?world)\.rows\(|\.(?:rows|query)\(\s*['"`]\s*\w/,
   },

@@ -9,6 +9,7 @@ export type Target = {
 
 const matrix = 'test/api/permission-matrix.test.ts'
 const twins = 'src/modules/namespaces/access-index/twins.test.ts'
+const noteableTwins = 'src/modules/discussion/noteables/twins.test.ts'
 const tokens = ['src/modules/accounts/tokens', 'test/api/tokens.test.ts', 'test/api/token-transports.test.ts']
 const machines = ['src/modules/projects/deploy-keys', 'src/modules/groups/deploy-tokens']
 const protection = ['protected-branches', 'protected-refs', 'protected-tags', 'pushes/protection.test.ts'].map(
@@ -17,7 +18,7 @@ const protection = ['protected-branches', 'protected-refs', 'protected-tags', 'p
 const groups = ['groups/groups', 'groups/shares', 'groups/members'].map((name) => `src/modules/${name}`)
 
 const policies: readonly Target[] = [
-  { file: 'src/access/policy.ts', tests: [twins] },
+  { file: 'src/access/policy.ts', tests: [twins, noteableTwins] },
   {
     file: 'src/access/levels.ts',
     only: ['memberLevels', 'projectMemberLevels', 'visibilityName', 'featureLevelName'],
@@ -50,7 +51,10 @@ const facts: readonly Target[] = [
     tests: ['src/modules/review/discussions', 'src/modules/review/reading', matrix],
   },
   { file: 'src/modules/review/approvals/subject.ts', tests: [matrix] },
-  { file: 'src/modules/text/snippets/subject.ts', tests: ['src/modules/text/snippet-discussions', twins, matrix] },
+  {
+    file: 'src/modules/text/snippets/subject.ts',
+    tests: ['src/modules/text/snippet-discussions', noteableTwins, matrix],
+  },
   { file: 'src/modules/text/snippets/personal-subject.ts', tests: [matrix] },
   { file: 'src/modules/planning/epics/subject.ts', tests: [matrix] },
 ]

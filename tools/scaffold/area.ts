@@ -4,7 +4,7 @@ import { moduleOrder } from '../boundaries/rules.ts'
 import { areaFiles, namesOf } from './templates.ts'
 
 /**
- * Creates the folder of a new noun in a module, `planning/labels`, and lists it in src/modules/index.ts. Returns the files
+ * Creates the folder of a new noun in a module, `planning/labels`, and lists it in src/modules/endpoints.ts. Returns the files
  * written. Throws for an unknown module, a noun that is not a plural in kebab-case, and an existing folder.
  */
 export async function newArea(root: string, place: string): Promise<string[]> {
@@ -16,13 +16,13 @@ export async function newArea(root: string, place: string): Promise<string[]> {
   const folder = join(root, 'src/modules', place)
   if (await exists(folder)) throw new Error(`src/modules/${place} exists`)
   const names = namesOf(noun)
-  const index = join(root, 'src/modules/index.ts')
+  const index = join(root, 'src/modules/endpoints.ts')
   const listed = withArea(await readFile(index, 'utf8'), place, `${names.camel}Routes`)
   await mkdir(folder)
   const files = areaFiles(names, module)
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   await writeFile(index, listed)
-  return [...Object.keys(files).map((name) => `src/modules/${place}/${name}`), 'src/modules/index.ts']
+  return [...Object.keys(files).map((name) => `src/modules/${place}/${name}`), 'src/modules/endpoints.ts']
 }
 
 const exists = (path: string): Promise<boolean> =>
@@ -31,7 +31,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** The text of src/modules/index.ts with one more import and one more row, each in alphabetical order. */
+/** The text of src/modules/endpoints.ts with one more import and one more row, each in alphabetical order. */
 export function withArea(text: string, place: string, routes: string): string {
   const noun = place.split('/').at(-1)!
   const statement = `import { ${routes} } from './${place}/routes.ts'`
@@ -39,7 +39,7 @@ export function withArea(text: string, place: string, routes: string): string {
   const lines = text.split('\n')
   const start = lines.findIndex((line) => line.startsWith('export const areas'))
   const end = lines.indexOf('}', start)
-  if (start < 0 || end < 0) throw new Error('src/modules/index.ts has no list called areas')
+  if (start < 0 || end < 0) throw new Error('src/modules/endpoints.ts has no list called areas')
   const keyOf = (line: string): string => line.trim().replace(/^'/, '')
   insertSorted(lines, start + 1, end, row, keyOf)
   return withImport(lines.join('\n'), statement)

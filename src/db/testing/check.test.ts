@@ -5,7 +5,7 @@ import { raw, type Sql, sql } from '../sql.ts'
 import { takeFaults } from './check.ts'
 
 // The faults of these tests are planted.
-afterEach(() => void takeFaults())
+afterEach(async () => void (await takeFaults()))
 
 const named: Shape = { id: integer, name: text }
 
@@ -174,4 +174,24 @@ test('a statement that waits for a lock of its own transaction is not described,
   })
   expect(row!.why).toBe('a lock')
   await expect(world.db.row({ name: text }, rename)).rejects.toThrow('the shape has no column why')
+})
+
+describe('the faults of a test', () => {
+  const faultOf = (column: string) => [
+    expect.objectContaining({ message: expect.stringContaining(`no column ${column}`) }),
+  ]
+
+  test('include that of a statement whose rows are expected and never read', async ({ world }) => {
+    world.db.snapshotCache.expects({ nothing: integer }, sql`select 1 as expected`)
+    expect(await takeFaults()).toEqual(faultOf('nothing'))
+    expect(await takeFaults()).toEqual([])
+  })
+
+  test('include that of a statement that fails before it is described', async ({ world }) => {
+    const statements = Array.from({ length: 20 }, (_, n) => raw(`select 1 / (id - id) as failing_${n} from users`))
+    const read = (statement: Sql) => world.db.rows({ nothing: integer }, statement)
+    for (const answer of await Promise.allSettled(statements.map(read)))
+      expect(answer).toMatchObject({ status: 'rejected', reason: { message: 'division by zero' } })
+    expect(await takeFaults()).toHaveLength(statements.length)
+  })
 })

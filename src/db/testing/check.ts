@@ -15,8 +15,17 @@ export class StatementFault extends Error {
 
 const seen: StatementFault[] = []
 
-/** The faults since the last call. After one, a request answers 500 and a job is retried, so a test calls this at its end. */
-export const takeFaults = (): readonly StatementFault[] => seen.splice(0)
+/** Comparisons that wait for a description. Nothing else waits for that of a statement that fails, or whose rows are only expected. */
+const pending = new Set<Promise<void>>()
+
+/**
+ * The faults since the last call, with those of comparisons that are not complete yet. After a fault, a request answers 500 and a job
+ * is retried, so a test calls this at its end.
+ */
+export async function takeFaults(): Promise<readonly StatementFault[]> {
+  await Promise.allSettled(pending)
+  return seen.splice(0)
+}
 
 /** Descriptions by text: one schema serves all tests of a process. Undefined where the server could not describe the statement. */
 const described = new Map<string, Promise<Description | undefined>>()
@@ -34,7 +43,15 @@ export class Check implements StatementCheck {
     this.#url = url
   }
 
-  async statement(shape: Shape, statement: Statement, use: 'read' | 'cached'): Promise<void> {
+  statement(shape: Shape, statement: Statement, use: 'read' | 'cached'): Promise<void> {
+    const comparison = this.#compare(shape, statement, use)
+    const end = () => void pending.delete(comparison)
+    pending.add(comparison)
+    comparison.then(end, end)
+    return comparison
+  }
+
+  async #compare(shape: Shape, statement: Statement, use: 'read' | 'cached'): Promise<void> {
     const description = await this.#described(statement.text)
     if (!description) return
     const faults = columnFaults(shape, description)

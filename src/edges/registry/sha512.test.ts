@@ -4,14 +4,23 @@ import { test, unique, type World } from '../../../test/world.ts'
 import { collectBlobs } from '../../modules/administration/blob-collection/service.ts'
 import { checkLayers } from '../../modules/registry/blobs/check.ts'
 import { collectImages } from '../../modules/registry/collection/service.ts'
-import { digestOf, imageAt, imageConfig, layerType, ociIndex, ociManifest, Registry, repositoryOf } from './testing.ts'
+import {
+  digestOf,
+  imageAt,
+  imageConfig,
+  layerType,
+  ociIndex,
+  ociManifest,
+  octets,
+  Registry,
+  repositoryOf,
+} from './testing.ts'
 
 /*
  * The cases "sha512 blobs" and "sha512" of the conformance tests of the OCI distribution specification 1.1: clients choose SHA-512,
  * while the blob store names the same bytes by SHA-256.
  */
 
-const octets = { 'content-type': 'application/octet-stream' }
 const sha512Of = (content: string) => digestOf(content, 'sha512')
 
 const opened = async (world: World) => {

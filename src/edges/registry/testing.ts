@@ -4,6 +4,12 @@ import type { Answer, Client, World } from '../../../test/world.ts'
 export const digestOf = (content: string | Buffer, algorithm = 'sha256'): string =>
   `${algorithm}:${createHash(algorithm).update(content).digest('hex')}`
 
+/** The digest of a blob that no test pushes. */
+export const missing: string = digestOf('nothing has these bytes')
+
+/** The headers of an upload. */
+export const octets = { 'content-type': 'application/octet-stream' }
+
 export const ociManifest = 'application/vnd.oci.image.manifest.v1+json'
 export const ociIndex = 'application/vnd.oci.image.index.v1+json'
 export const imageConfig = 'application/vnd.oci.image.config.v1+json'

@@ -1,3 +1,15 @@
+import type { World } from '../../../../test/world.ts'
+
+export const path = '/application/settings'
+export const refusal = (name: string, ...texts: string[]) => ({ status: 400, json: { message: { [name]: texts } } })
+export const errorOf = (error: string) => ({ status: 400, json: { error } })
+
+/** Changes settings by the API, until the end of the test. */
+export async function change(world: World, values: Record<string, unknown>) {
+  await world.settings({})
+  return world.root.put(path, values)
+}
+
 /** A certificate with its key, and the key of another certificate. Made for tests, so publicly known. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBhjCCAS2gAwIBAgIUVRTYI8tk5HomMIMX7RyFojBv8v8wCgYIKoZIzj0EAwIw

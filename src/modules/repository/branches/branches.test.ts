@@ -1,12 +1,9 @@
 import { describe, expect } from 'vitest'
 import { eventsOf } from '../../../../test/tables/events.ts'
-import { journalOfProject, pushesInState, pushesTo } from '../../../../test/tables/pushes.ts'
-import { allScopes, git, temporaryFolder, test, unique } from '../../../../test/world.ts'
-import { duringMove, hostileRefs, storedProject } from '../commits/testing.ts'
-import { deleteMergedBranches } from './jobs.ts'
-
-const branchesOf = (id: number) => `/projects/${id}/repository/branches`
-const at = (id: number, name: string) => `${branchesOf(id)}/${encodeURIComponent(name)}`
+import { journalOfProject, pushesInState } from '../../../../test/tables/pushes.ts'
+import { git, temporaryFolder, test } from '../../../../test/world.ts'
+import { hostileRefs, storedProject } from '../commits/testing.ts'
+import { branchAt, branchesOf } from './testing.ts'
 
 describe('GET branches', () => {
   test('a branch has the whole commit and the permissions of the caller', async ({ world }) => {
@@ -31,7 +28,7 @@ describe('GET branches', () => {
         web_url: `${world.config.externalUrl}/${full_path}/-/tree/main`,
       },
     ])
-    expect((await world.anonymous.get(at(id, 'main'))).json).toMatchObject({ can_push: false })
+    expect((await world.anonymous.get(branchAt(id, 'main'))).json).toMatchObject({ can_push: false })
   })
 
   test('an empty repository has no branches', async ({ world }) => {
@@ -41,7 +38,7 @@ describe('GET branches', () => {
       json: [],
       headers: { 'x-total': '0' },
     })
-    expect(await world.root.get(at(project.id, 'main'))).toMatchObject({ status: 404 })
+    expect(await world.root.get(branchAt(project.id, 'main'))).toMatchObject({ status: 404 })
   })
 
   test.for([
@@ -102,19 +99,19 @@ describe('GET branches', () => {
       main: false,
     })
     for (const name of ['old', 'same', 'ahead', 'main'])
-      expect((await world.root.get(at(id, name))).json.merged).toBe(merged(name))
+      expect((await world.root.get(branchAt(id, name))).json.merged).toBe(merged(name))
   })
 
   test('branch names with slashes and special characters are one path segment', async ({ world }) => {
     const { id, repository, full_path } = await storedProject(world)
     for (const branch of ['main', 'feature/x', 'ünï#1%41', 'a.json']) repository.commit({ a: branch }, { branch })
     for (const name of ['feature/x', 'ünï#1%41', 'a.json'])
-      expect(await world.root.get(at(id, name))).toMatchObject({ status: 200, json: { name } })
-    expect((await world.root.get(at(id, 'ünï#1%41'))).json.web_url).toBe(
+      expect(await world.root.get(branchAt(id, name))).toMatchObject({ status: 200, json: { name } })
+    expect((await world.root.get(branchAt(id, 'ünï#1%41'))).json.web_url).toBe(
       `${world.config.externalUrl}/${full_path}/-/tree/%C3%BCn%C3%AF%231%2541`,
     )
-    expect(await world.root.head(at(id, 'feature/x'))).toMatchObject({ status: 200, text: '' })
-    expect(await world.root.head(at(id, 'nothing'))).toMatchObject({ status: 404 })
+    expect(await world.root.head(branchAt(id, 'feature/x'))).toMatchObject({ status: 200, text: '' })
+    expect(await world.root.head(branchAt(id, 'nothing'))).toMatchObject({ status: 404 })
     expect(await world.root.get(`${branchesOf(id)}/feature/x`)).toMatchObject({ status: 404 })
   })
 })
@@ -245,9 +242,9 @@ describe('POST branches', () => {
       expect(from.status, from.text).toBe(400)
       expect(repository.git('for-each-ref')).toBe(before)
       for (const got of [
-        await world.root.get(at(id, name)),
-        await world.root.delete(at(id, name)),
-        await world.root.put(`${at(id, name)}/protect`),
+        await world.root.get(branchAt(id, name)),
+        await world.root.delete(branchAt(id, name)),
+        await world.root.put(`${branchAt(id, name)}/protect`),
         await world.root.get(`${branchesOf(id)}?search=${encodeURIComponent(name)}&page_token=x`),
       ])
         expect(got.status, got.text).toBeLessThan(500)
@@ -266,177 +263,6 @@ describe('POST branches', () => {
       if (isName) expect(repository.git('rev-parse', `refs/heads/${name}`)).toBe(repository.git('rev-parse', 'main'))
     },
   )
-})
-
-describe('DELETE branches', () => {
-  test('deleting a branch deletes its ref', async ({ world }) => {
-    const ann = await world.user()
-    const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
-    repository.commit({ a: '1' })
-    repository.git('update-ref', 'refs/heads/a/b', 'main')
-    expect(await ann.delete(at(id, 'a/b'))).toMatchObject({ status: 204, text: '' })
-    expect(repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
-    expect(await ann.delete(at(id, 'a/b'))).toMatchObject({ status: 404, json: { message: '404 Branch Not Found' } })
-    expect(await ann.delete(at(id, 'main'))).toMatchObject({
-      status: 400,
-      json: { message: 'The default branch of a project cannot be deleted.' },
-    })
-  })
-
-  test('a branch that moves during its deletion is deleted', async ({ world }) => {
-    const { id, repository } = await storedProject(world)
-    const first = repository.commit({ a: '1' })
-    repository.commit({ a: '2' })
-    repository.git('update-ref', 'refs/heads/x', first)
-    const deletion = await duringMove(
-      world,
-      id,
-      () => world.root.delete(at(id, 'x')),
-      () => repository.git('update-ref', 'refs/heads/x', 'main'),
-    )
-    expect(deletion).toMatchObject({ status: 204, text: '' })
-    expect(repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
-  })
-
-  test('412 when a branch gets a newer commit than If-Unmodified-Since during its deletion', async ({ world }) => {
-    const { id, repository } = await storedProject(world)
-    const first = repository.commit({ a: '1' }, { seconds: 1_600_000_000 })
-    repository.commit({ a: '2' }, { seconds: 1_600_000_001 })
-    repository.git('update-ref', 'refs/heads/x', first)
-    const headers = { 'if-unmodified-since': new Date(1_600_000_000_000).toUTCString() }
-    const deletion = await duringMove(
-      world,
-      id,
-      () => world.root.delete(at(id, 'x'), { headers }),
-      () => repository.git('update-ref', 'refs/heads/x', 'main'),
-    )
-    expect(deletion).toMatchObject({ status: 412 })
-    expect(repository.git('rev-parse', 'refs/heads/x')).toBe(repository.git('rev-parse', 'main'))
-  })
-
-  test('404 for a branch that another client deletes first', async ({ world }) => {
-    const { id, repository } = await storedProject(world)
-    repository.commit({ a: '1' })
-    repository.git('update-ref', 'refs/heads/x', 'main')
-    const deletion = await duringMove(
-      world,
-      id,
-      () => world.root.delete(at(id, 'x')),
-      () => repository.git('update-ref', '-d', 'refs/heads/x'),
-    )
-    expect(deletion).toMatchObject({ status: 404, json: { message: '404 Branch Not Found' } })
-  })
-
-  test('412 when the commit of a branch is newer than If-Unmodified-Since', async ({ world }) => {
-    const { id, repository } = await storedProject(world)
-    repository.commit({ a: '1' }, { seconds: 1_600_000_000 })
-    repository.git('update-ref', 'refs/heads/x', 'main')
-    const since = (seconds: number) => ({ headers: { 'if-unmodified-since': new Date(seconds * 1000).toUTCString() } })
-    expect(await world.root.delete(at(id, 'x'), since(1_599_999_999))).toMatchObject({ status: 412 })
-    expect(await world.root.delete(at(id, 'nothing'), since(0))).toMatchObject({ status: 404 })
-    expect(await world.root.delete(at(id, 'x'), since(1_600_000_000))).toMatchObject({ status: 204 })
-  })
-
-  test('merged branches are deleted by a job, except protected ones and the default', async ({ world }) => {
-    const ann = await world.user()
-    const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
-    const first = repository.commit({ a: '1' })
-    repository.commit({ a: '2' })
-    for (const name of ['old', 'older/x', 'kept-1']) repository.git('update-ref', `refs/heads/${name}`, first)
-    repository.git('update-ref', 'refs/heads/same', 'main')
-    repository.commit({ b: '1' }, { branch: 'ahead', parents: [first] })
-    await world.root.post(`/projects/${id}/protected_branches`, { name: 'kept-*' })
-    expect(await ann.delete(`/projects/${id}/repository/merged_branches`)).toMatchObject({
-      status: 202,
-      json: { message: '202 Accepted' },
-    })
-    expect(await world.jobs(`delete_merged_branches:${id}:${ann.id}`)).toHaveLength(1)
-    const run = () =>
-      world.app.open(null).then((ctx) => deleteMergedBranches.run({ projectId: id, actorId: ann.id }, ctx))
-    await run()
-    await run()
-    expect(repository.git('for-each-ref', '--format=%(refname:short)')).toBe('ahead\nkept-1\nmain\nsame')
-    const pushes = await pushesTo(world, id, 'actor_id', 'refs')
-    expect(pushes).toEqual([{ actor_id: ann.id, refs: 2 }])
-  })
-
-  test('merged branches are not deleted when the user loses the permission before the job', async ({ world }) => {
-    const ann = await world.user()
-    const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
-    const first = repository.commit({ a: '1' })
-    repository.commit({ a: '2' })
-    repository.git('update-ref', 'refs/heads/old', first)
-    await world.root.put(`/projects/${id}/members/${ann.id}`, { access_level: 20 })
-    await deleteMergedBranches.run({ projectId: id, actorId: ann.id }, await world.app.open(null))
-    expect(repository.git('rev-parse', 'refs/heads/old')).toBe(first)
-  })
-})
-
-describe('permissions for branches', () => {
-  test.for([
-    { who: 'anonymous', visibility: 'public', level: undefined, read: 200, write: 401, protect: 401 },
-    { who: 'anonymous', visibility: 'private', level: undefined, read: 404, write: 401, protect: 401 },
-    { who: 'a stranger', visibility: 'public', level: 'none', read: 200, write: 403, protect: 403 },
-    { who: 'a stranger', visibility: 'internal', level: 'none', read: 200, write: 403, protect: 403 },
-    { who: 'a stranger', visibility: 'private', level: 'none', read: 404, write: 404, protect: 404 },
-    { who: 'a guest', visibility: 'private', level: 'guest', read: 403, write: 403, protect: 403 },
-    { who: 'a reporter', visibility: 'private', level: 'reporter', read: 200, write: 403, protect: 403 },
-    { who: 'a developer', visibility: 'private', level: 'developer', read: 200, write: 201, protect: 403 },
-    { who: 'a maintainer', visibility: 'private', level: 'maintainer', read: 200, write: 201, protect: 200 },
-  ] as const)(
-    '$who, $visibility project: reads $read, writes $write, protects $protect',
-    async ({ who, visibility, level, read, write, protect }, { world }) => {
-      const ann = who === 'anonymous' ? world.anonymous : await world.user()
-      const { id, repository } = await storedProject(world, {
-        visibility,
-        members: level === undefined || level === 'none' ? [] : [[ann, level]],
-      })
-      repository.commit({ a: '1' })
-      repository.git('update-ref', 'refs/heads/old', 'main')
-      expect((await ann.get(branchesOf(id))).status).toBe(read)
-      expect((await ann.get(at(id, 'main'))).status).toBe(read)
-      expect((await ann.post(branchesOf(id), { branch: 'new', ref: 'main' })).status).toBe(write)
-      const deleted = write === 201 ? 204 : write
-      expect((await ann.delete(at(id, 'old'))).status).toBe(deleted)
-      expect((await ann.delete(`/projects/${id}/repository/merged_branches`)).status).toBe(write === 201 ? 202 : write)
-      expect((await ann.put(`${at(id, 'main')}/protect`)).status).toBe(protect)
-      expect((await ann.put(`${at(id, 'main')}/unprotect`)).status).toBe(protect)
-    },
-  )
-
-  test('branches of an archived project are read-only', async ({ world }) => {
-    const { id, repository } = await storedProject(world)
-    repository.commit({ a: '1' })
-    await world.archive({ id } as never)
-    expect((await world.root.get(branchesOf(id))).json).toMatchObject([{ can_push: false }])
-    expect((await world.root.post(branchesOf(id), { branch: 'new', ref: 'main' })).status).toBe(403)
-    expect((await world.root.delete(at(id, 'main'))).status).toBe(403)
-    expect((await world.root.delete(`/projects/${id}/repository/merged_branches`)).status).toBe(403)
-  })
-
-  test('403 for branches when the repository is disabled', async ({ world }) => {
-    const { id, repository } = await storedProject(world)
-    repository.commit({ a: '1' })
-    const off = {
-      repository_access_level: 'disabled',
-      merge_requests_access_level: 'disabled',
-      builds_access_level: 'disabled',
-    }
-    expect((await world.root.put(`/projects/${id}`, off)).status).toBe(200)
-    expect((await world.root.get(branchesOf(id))).status).toBe(403)
-    expect((await world.root.post(branchesOf(id), { branch: 'new', ref: 'main' })).status).toBe(403)
-  })
-
-  test('403 for creating a branch with a token that may only read', async ({ world }) => {
-    const ann = await world.user()
-    const { id, repository } = await storedProject(world, { members: [[ann, 'maintainer']] })
-    repository.commit({ a: '1' })
-    for (const scope of allScopes.filter((each) => each !== 'api' && each !== 'sudo')) {
-      const narrow = await world.as(ann, [scope])
-      const got = await narrow.post(branchesOf(id), { branch: unique('x'), ref: 'main' })
-      expect(got, scope).toMatchObject({ status: 403, json: { error: 'insufficient_scope' } })
-    }
-  })
 })
 
 test('git fetches branches created by the API, and the API lists pushed ones', async ({ world }) => {

@@ -1,5 +1,13 @@
 import { join } from 'node:path'
-import { type Client, git, gitMessages, type TestProject, unique, type World } from '../../../../test/world.ts'
+import {
+  type Client,
+  git,
+  gitMessages,
+  type TestProject,
+  temporaryFolder,
+  unique,
+  type World,
+} from '../../../../test/world.ts'
 import type { Level, Visibility } from '../../../access/levels.ts'
 import { bringRepository } from '../../lifecycle/forks/testing.ts'
 
@@ -70,3 +78,24 @@ export const serverLines = (messages: string): string[] =>
     .split('\n')
     .flatMap((line) => (line.startsWith('remote: ') ? [line.slice('remote: '.length).trimEnd()] : []))
     .filter((line) => line !== '')
+
+/** A maintainer with a clone, and the branch `topic`, which is not pushed yet. */
+export async function withTopic(
+  world: World,
+  { message, members = [] }: { message?: string; members?: readonly [Client, Level][] } = {},
+) {
+  const folder = await temporaryFolder()
+  const ann = await world.user()
+  const copy = await workingCopy(world, folder.path, ann, { members: [[ann, 'maintainer'], ...members] })
+  await commitOn(copy, 'topic', message)
+  return { ann, copy, folder: folder.path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() }
+}
+
+/** The merge requests of a project, newest first. */
+export const mergeRequests = async (who: Client, { at }: WorkingCopy): Promise<any[]> => (await who.get(at)).json
+
+export const warnings = (...lines: string[]) => ['WARNINGS:', ...lines]
+
+/** The lines of a push that begin with the block of warnings, without the links after it. */
+export const warningsOf = (lines: readonly string[]) =>
+  lines.filter((line) => !/^(To create a|View) merge request for |^ {2}http/.test(line))

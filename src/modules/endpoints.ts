@@ -1,8 +1,6 @@
 import type { Endpoint } from '../api/endpoint.ts'
-import type { Job } from '../jobs/job.ts'
 import { followRoutes } from './accounts/follows/routes.ts'
 import { gpgKeyRoutes } from './accounts/gpg-keys/routes.ts'
-import { purgeEndedOauthTokens } from './accounts/oauth/jobs.ts'
 import { sshKeyRoutes } from './accounts/ssh-keys/routes.ts'
 import { impersonationTokenRoutes } from './accounts/tokens/impersonation-routes.ts'
 import { tokenRoutes } from './accounts/tokens/routes.ts'
@@ -10,7 +8,6 @@ import { twoFactorRoutes } from './accounts/two-factor/routes.ts'
 import { userStatusRoutes } from './accounts/user-statuses/routes.ts'
 import { activityRoutes } from './accounts/users/activity-routes.ts'
 import { emailRoutes } from './accounts/users/email-routes.ts'
-import { purgeExpiredLinks } from './accounts/users/jobs.ts'
 import { userRoutes } from './accounts/users/routes.ts'
 import { stateRoutes } from './accounts/users/state-routes.ts'
 import { changeFeedRoutes } from './activity/change-feed/routes.ts'
@@ -21,61 +18,41 @@ import { todoRoutes } from './activity/todos/routes.ts'
 import { appearanceRoutes } from './administration/appearance/routes.ts'
 import { applicationSettingRoutes } from './administration/application-settings/routes.ts'
 import { auditRoutes } from './administration/audit/routes.ts'
-import { collectUnusedBlobs } from './administration/blob-collection/jobs.ts'
 import { broadcastMessageRoutes } from './administration/broadcast-messages/routes.ts'
-import { endOldEvents } from './administration/event-retention/jobs.ts'
 import { featureRoutes } from './administration/features/routes.ts'
 import { pictureRoutes } from './administration/pictures/routes.ts'
 import { deploymentRoutes } from './ci/deployments/routes.ts'
 import { environmentRoutes } from './ci/environments/routes.ts'
 import { pipelineRoutes } from './ci/pipelines/routes.ts'
-import { noteablesInTexts } from './discussion/cross-references/jobs.ts'
-import { forgetNameInNotes } from './discussion/notes/name-job.ts'
-import { mailNoteJob, mailOpeningJob, mailTodosJob } from './discussion/subscriptions/jobs.ts'
 import { accessRequestRoutes } from './groups/access-requests/routes.ts'
 import { badgeRoutes } from './groups/badges/routes.ts'
 import { customAttributeRoutes } from './groups/custom-attributes/routes.ts'
 import { deployTokenRoutes } from './groups/deploy-tokens/routes.ts'
-import { removeMarkedGroups, resumeGroupRemovals } from './groups/groups/due-jobs.ts'
-import { removeGroup } from './groups/groups/jobs.ts'
 import { groupRoutes } from './groups/groups/routes.ts'
-import { acceptInvitationsLater, purgeEndedInvitations } from './groups/invitations/jobs.ts'
 import { invitationRoutes } from './groups/invitations/routes.ts'
-import { purgeExpiredMembers } from './groups/members/jobs.ts'
 import { membershipRoutes } from './groups/members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './groups/members/routes.ts'
 import { projectUserRoutes } from './groups/members/user-routes.ts'
 import { notificationSettingRoutes } from './groups/notification-settings/routes.ts'
-import { removeIdleBots } from './groups/resource-tokens/jobs.ts'
 import { resourceTokenRoutes } from './groups/resource-tokens/routes.ts'
 import { projectGroupRoutes } from './groups/shares/group-routes.ts'
-import { purgeEndedShares } from './groups/shares/jobs.ts'
 import { shareRoutes } from './groups/shares/routes.ts'
 import { sharedProjectRoutes } from './groups/shares/shared-project-routes.ts'
-import { removeUser } from './groups/user-removal/jobs.ts'
 import { userRemovalRoutes } from './groups/user-removal/routes.ts'
 import { variableRoutes } from './groups/variables/routes.ts'
-import { purgeIdempotencyKeys } from './instance/idempotency-keys/jobs.ts'
-import { deliverMail, purgeStaleMails } from './instance/mails/jobs.ts'
 import { statisticsRoutes } from './instance/statistics/routes.ts'
 import { termsRoutes } from './instance/terms/routes.ts'
 import { versionRoutes } from './instance/version/routes.ts'
-import { endOldHookEvents } from './integrations/deliveries/jobs.ts'
 import { deliveryRoutes } from './integrations/deliveries/routes.ts'
 import { serviceDeliveryRoutes } from './integrations/deliveries/service-routes.ts'
 import { systemHookRoutes } from './integrations/deliveries/system-routes.ts'
 import { hookRoutes } from './integrations/hooks/routes.ts'
 import { serviceRoutes } from './integrations/services/routes.ts'
-import { copySource } from './lifecycle/forks/jobs.ts'
 import { forkRoutes } from './lifecycle/forks/routes.ts'
-import { failStuckImports, importFromUrl } from './lifecycle/imports/jobs.ts'
 import { importRoutes } from './lifecycle/imports/routes.ts'
-import { copyTemplate } from './lifecycle/project-creation/jobs.ts'
 import { projectCreationRoutes } from './lifecycle/project-creation/routes.ts'
 import { projectEditRoutes } from './lifecycle/project-edits/routes.ts'
-import { schedulePullMirrors, updatePullMirror } from './lifecycle/pull-mirrors/jobs.ts'
 import { pullMirrorRoutes } from './lifecycle/pull-mirrors/routes.ts'
-import { pushToMirror, retryPushMirrors, startPushMirrors } from './lifecycle/push-mirrors/jobs.ts'
 import { pushMirrorRoutes } from './lifecycle/push-mirrors/routes.ts'
 import { transferLocationRoutes } from './lifecycle/transfers/location-routes.ts'
 import { transferRoutes } from './lifecycle/transfers/routes.ts'
@@ -83,7 +60,6 @@ import { namespaceExistsRoutes } from './namespaces/namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/namespaces/routes.ts'
 import { boardListRoutes } from './planning/boards/list-routes.ts'
 import { boardRoutes } from './planning/boards/routes.ts'
-import { mailDueIssues } from './planning/due-mails/jobs.ts'
 import { epicChildRoutes } from './planning/epic-children/routes.ts'
 import {
   epicAwardEmojiRoutes,
@@ -115,61 +91,29 @@ import { issueAgentRoutes } from './planning/issues/agent-routes.ts'
 import { labelPromotionRoutes } from './planning/labels/promotion-routes.ts'
 import { labelRoutes } from './planning/labels/routes.ts'
 import { milestoneRoutes } from './planning/milestones/routes.ts'
-import { copyDueDateOfMilestone, copyPrioritiesOfLabel } from './planning/order-copies/jobs.ts'
-import { exportArchive, removeOldArchives } from './portability/exports/jobs.ts'
 import { exportRoutes } from './portability/exports/routes.ts'
-import { importFromForge, removeForgeLeftovers } from './portability/forges/jobs.ts'
 import { forgeRoutes } from './portability/forges/routes.ts'
-import { endStuckArchiveImports, importGroupArchive } from './portability/imports/group-jobs.ts'
 import { groupImportRoutes } from './portability/imports/group-routes.ts'
-import { importArchive } from './portability/imports/jobs.ts'
 import { projectImportRoutes } from './portability/imports/routes.ts'
 import { archivingRoutes } from './projects/archiving/routes.ts'
 import { deployKeyRoutes } from './projects/deploy-keys/routes.ts'
-import { refreshLanguages } from './projects/languages/jobs.ts'
 import { languageRoutes } from './projects/languages/routes.ts'
-import {
-  removeHeldRepository,
-  removeMarkedProjects,
-  removeProject,
-  resumeProjectRemovals,
-} from './projects/projects/jobs.ts'
 import { projectRoutes } from './projects/projects/routes.ts'
-import { removeRepositoryLeftovers } from './projects/repositories/jobs.ts'
-import { checkDueRepositories, checkRepository } from './projects/repository-checks/jobs.ts'
-import { refreshSketches } from './projects/sketches/jobs.ts'
 import { starRoutes } from './projects/stars/routes.ts'
 import { topicRoutes } from './projects/topics/routes.ts'
 import { uploadRoutes } from './projects/uploads/routes.ts'
 import { storedUploadRoutes } from './projects/uploads/stored-routes.ts'
-import { housekeepRepository } from './pushes/housekeeping/jobs.ts'
 import { housekeepingRoutes } from './pushes/housekeeping/routes.ts'
 import { protectedBranchRoutes } from './pushes/protected-branches/routes.ts'
 import { protectedTagRoutes } from './pushes/protected-tags/routes.ts'
 import { pushRuleRoutes } from './pushes/push-rules/routes.ts'
-import { housekeepAfterPushes, refreshRepository } from './pushes/pushes/jobs.ts'
-import { settleCutOffPushes } from './pushes/pushes/recovery.ts'
-import {
-  checkDueSideRepositories,
-  checkSideRepository,
-  refreshSideRepository,
-  removeSideRepositories,
-} from './pushes/side-repositories/jobs.ts'
-import { refreshRegistrySize } from './registry/blobs/jobs.ts'
-import { cleanUpProject, startContainerCleanups } from './registry/cleanup/jobs.ts'
-import { collectContainerImages } from './registry/collection/jobs.ts'
-import { deleteContainerRepository } from './registry/images/jobs.ts'
 import { registryRepositoryRoutes } from './registry/images/routes.ts'
-import { deleteTagsInBulk } from './registry/tags/jobs.ts'
 import { registryTagRoutes } from './registry/tags/routes.ts'
-import { tidyContainerUploads } from './registry/uploads/jobs.ts'
 import { archiveRoutes } from './repository/archive/routes.ts'
 import { blameRoutes } from './repository/blame/routes.ts'
-import { deleteMergedBranches } from './repository/branches/jobs.ts'
 import { branchRoutes } from './repository/branches/routes.ts'
 import { ciLintRoutes } from './repository/ci-lint/routes.ts'
 import { commitCommentRoutes, commitDiscussionRoutes } from './repository/commit-comments/routes.ts'
-import { commitsInTexts } from './repository/commit-references/jobs.ts'
 import { jobRoutes } from './repository/commit-statuses/job-routes.ts'
 import { commitStatusRoutes } from './repository/commit-statuses/routes.ts'
 import { pickRoutes } from './repository/commits/pick-routes.ts'
@@ -181,7 +125,6 @@ import { fileRoutes } from './repository/files/routes.ts'
 import { fileWriteRoutes } from './repository/files/write-routes.ts'
 import { releaseLinkRoutes } from './repository/releases/link-routes.ts'
 import { releaseRoutes } from './repository/releases/routes.ts'
-import { judgeSignatures } from './repository/signatures/jobs.ts'
 import { signatureRoutes } from './repository/signatures/routes.ts'
 import { storageRoutes } from './repository/storage/routes.ts'
 import { submoduleRoutes } from './repository/submodules/routes.ts'
@@ -190,9 +133,7 @@ import { templateRoutes } from './repository/templates/routes.ts'
 import { treeRoutes } from './repository/trees/routes.ts'
 import { approvalRuleRoutes } from './review/approval-rules/routes.ts'
 import { approvalRoutes } from './review/approvals/routes.ts'
-import { closeIssuesOfMerged, findClosingIssues } from './review/closing/jobs.ts'
 import { closedIssueRoutes, closingMergeRequestRoutes } from './review/closing/routes.ts'
-import { referToNamedByCommits } from './review/cross-references/jobs.ts'
 import {
   awardEmojiRoutes,
   discussionRoutes,
@@ -206,28 +147,17 @@ import { subscriptionRoutes } from './review/discussions/subscription-routes.ts'
 import { followUpOf } from './review/follow-ups/follow-up.ts'
 import { mergeRequestPeopleRoutes } from './review/merge-requests/people-routes.ts'
 import { mergeRequestVersionRoutes } from './review/merge-requests/version-routes.ts'
-import { mergeAwaited } from './review/merging/awaited-job.ts'
-import { checkMergeability } from './review/merging/check.ts'
-import { closeOrphaned } from './review/merging/orphaned.ts'
-import { rebaseSource } from './review/merging/rebase.ts'
-import { removeMergedBranch } from './review/merging/remove-branch.ts'
 import { mergingRoutes } from './review/merging/routes.ts'
-import { settleCutOffMerges } from './review/merging/settle.ts'
-import { closeUnlinked } from './review/merging/unlinked.ts'
-import { updateMergeRequests } from './review/merging/update-job.ts'
-import { applyPushOptions } from './review/push-options/jobs.ts'
 import { commitMergeRequestRoutes } from './review/reading/commit-routes.ts'
 import { deploymentMergeRequestRoutes } from './review/reading/deployment-routes.ts'
 import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
 import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
 import { mergeRequestReadRoutes } from './review/reading/routes.ts'
-import { settleCutOffSuggestions } from './review/suggestion-commits/settle.ts'
 import { suggestionRoutes } from './review/suggestions/routes.ts'
 import { mergeRequestRoutes } from './review/writing/routes.ts'
 import { markdownRoutes } from './text/markdown/routes.ts'
 import { snippetAwardEmojiRoutes, snippetNoteRoutes } from './text/snippet-discussions/routes.ts'
 import { personalSnippetRoutes } from './text/snippets/personal-routes.ts'
-import { refreshSnippetJob, removeIncompleteSnippets } from './text/snippets/refresh.ts'
 import { snippetRoutes } from './text/snippets/routes.ts'
 import { wikiRoutes } from './text/wikis/routes.ts'
 
@@ -347,92 +277,3 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
 }
 
 export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
-
-/** Everything that happens later. */
-export const jobs: readonly Job<any>[] = [
-  acceptInvitationsLater,
-  endOldEvents,
-  endOldHookEvents,
-  collectUnusedBlobs,
-  cleanUpProject,
-  startContainerCleanups,
-  collectContainerImages,
-  refreshRegistrySize,
-  deleteContainerRepository,
-  deleteTagsInBulk,
-  tidyContainerUploads,
-  exportArchive,
-  importArchive,
-  importFromForge,
-  removeForgeLeftovers,
-  importGroupArchive,
-  endStuckArchiveImports,
-  removeOldArchives,
-  copySource,
-  copyTemplate,
-  deleteMergedBranches,
-  deliverMail,
-  failStuckImports,
-  housekeepRepository,
-  checkRepository,
-  checkDueRepositories,
-  removeRepositoryLeftovers,
-  importFromUrl,
-  schedulePullMirrors,
-  updatePullMirror,
-  pushToMirror,
-  retryPushMirrors,
-  startPushMirrors,
-  judgeSignatures,
-  checkMergeability,
-  closeOrphaned,
-  closeUnlinked,
-  closeIssuesOfMerged,
-  findClosingIssues,
-  commitsInTexts.ofDescription,
-  commitsInTexts.ofNote,
-  referToNamedByCommits,
-  noteablesInTexts.ofDescription,
-  noteablesInTexts.ofNote,
-  forgetNameInNotes,
-  applyPushOptions,
-  mergeAwaited,
-  rebaseSource,
-  removeMergedBranch,
-  settleCutOffMerges,
-  settleCutOffSuggestions,
-  updateMergeRequests,
-  purgeEndedInvitations,
-  purgeEndedOauthTokens,
-  purgeEndedShares,
-  purgeExpiredLinks,
-  purgeIdempotencyKeys,
-  purgeExpiredMembers,
-  purgeStaleMails,
-  refreshLanguages,
-  refreshSketches,
-  refreshRepository,
-  refreshSnippetJob,
-  removeIncompleteSnippets,
-  refreshSideRepository,
-  checkDueSideRepositories,
-  checkSideRepository,
-  removeSideRepositories,
-  housekeepAfterPushes,
-  removeGroup,
-  removeIdleBots,
-  removeMarkedGroups,
-  removeMarkedProjects,
-  removeHeldRepository,
-  removeProject,
-  removeUser,
-  resumeGroupRemovals,
-  resumeProjectRemovals,
-  settleCutOffPushes,
-  copyDueDateOfMilestone,
-  copyPrioritiesOfLabel,
-  mailDueIssues,
-  mailNoteJob,
-  mailOpeningJob,
-  mailTodosJob,
-]

@@ -1,0 +1,159 @@
+import type { Job } from '../jobs/job.ts'
+import { purgeEndedOauthTokens } from './accounts/oauth/jobs.ts'
+import { purgeExpiredLinks } from './accounts/users/jobs.ts'
+import { collectUnusedBlobs } from './administration/blob-collection/jobs.ts'
+import { endOldEvents } from './administration/event-retention/jobs.ts'
+import { noteablesInTexts } from './discussion/cross-references/jobs.ts'
+import { forgetNameInNotes } from './discussion/notes/name-job.ts'
+import { mailNoteJob, mailOpeningJob, mailTodosJob } from './discussion/subscriptions/jobs.ts'
+import { removeMarkedGroups, resumeGroupRemovals } from './groups/groups/due-jobs.ts'
+import { removeGroup } from './groups/groups/jobs.ts'
+import { acceptInvitationsLater, purgeEndedInvitations } from './groups/invitations/jobs.ts'
+import { purgeExpiredMembers } from './groups/members/jobs.ts'
+import { removeIdleBots } from './groups/resource-tokens/jobs.ts'
+import { purgeEndedShares } from './groups/shares/jobs.ts'
+import { removeUser } from './groups/user-removal/jobs.ts'
+import { purgeIdempotencyKeys } from './instance/idempotency-keys/jobs.ts'
+import { deliverMail, purgeStaleMails } from './instance/mails/jobs.ts'
+import { endOldHookEvents } from './integrations/deliveries/jobs.ts'
+import { copySource } from './lifecycle/forks/jobs.ts'
+import { failStuckImports, importFromUrl } from './lifecycle/imports/jobs.ts'
+import { copyTemplate } from './lifecycle/project-creation/jobs.ts'
+import { schedulePullMirrors, updatePullMirror } from './lifecycle/pull-mirrors/jobs.ts'
+import { pushToMirror, retryPushMirrors, startPushMirrors } from './lifecycle/push-mirrors/jobs.ts'
+import { mailDueIssues } from './planning/due-mails/jobs.ts'
+import { copyDueDateOfMilestone, copyPrioritiesOfLabel } from './planning/order-copies/jobs.ts'
+import { exportArchive, removeOldArchives } from './portability/exports/jobs.ts'
+import { importFromForge, removeForgeLeftovers } from './portability/forges/jobs.ts'
+import { endStuckArchiveImports, importGroupArchive } from './portability/imports/group-jobs.ts'
+import { importArchive } from './portability/imports/jobs.ts'
+import { refreshLanguages } from './projects/languages/jobs.ts'
+import {
+  removeHeldRepository,
+  removeMarkedProjects,
+  removeProject,
+  resumeProjectRemovals,
+} from './projects/projects/jobs.ts'
+import { removeRepositoryLeftovers } from './projects/repositories/jobs.ts'
+import { checkDueRepositories, checkRepository } from './projects/repository-checks/jobs.ts'
+import { refreshSketches } from './projects/sketches/jobs.ts'
+import { housekeepRepository } from './pushes/housekeeping/jobs.ts'
+import { housekeepAfterPushes, refreshRepository } from './pushes/pushes/jobs.ts'
+import { settleCutOffPushes } from './pushes/pushes/recovery.ts'
+import {
+  checkDueSideRepositories,
+  checkSideRepository,
+  refreshSideRepository,
+  removeSideRepositories,
+} from './pushes/side-repositories/jobs.ts'
+import { refreshRegistrySize } from './registry/blobs/jobs.ts'
+import { cleanUpProject, startContainerCleanups } from './registry/cleanup/jobs.ts'
+import { collectContainerImages } from './registry/collection/jobs.ts'
+import { deleteContainerRepository } from './registry/images/jobs.ts'
+import { deleteTagsInBulk } from './registry/tags/jobs.ts'
+import { tidyContainerUploads } from './registry/uploads/jobs.ts'
+import { deleteMergedBranches } from './repository/branches/jobs.ts'
+import { commitsInTexts } from './repository/commit-references/jobs.ts'
+import { judgeSignatures } from './repository/signatures/jobs.ts'
+import { closeIssuesOfMerged, findClosingIssues } from './review/closing/jobs.ts'
+import { referToNamedByCommits } from './review/cross-references/jobs.ts'
+import { mergeAwaited } from './review/merging/awaited-job.ts'
+import { checkMergeability } from './review/merging/check.ts'
+import { closeOrphaned } from './review/merging/orphaned.ts'
+import { rebaseSource } from './review/merging/rebase.ts'
+import { removeMergedBranch } from './review/merging/remove-branch.ts'
+import { settleCutOffMerges } from './review/merging/settle.ts'
+import { closeUnlinked } from './review/merging/unlinked.ts'
+import { updateMergeRequests } from './review/merging/update-job.ts'
+import { applyPushOptions } from './review/push-options/jobs.ts'
+import { settleCutOffSuggestions } from './review/suggestion-commits/settle.ts'
+import { refreshSnippetJob, removeIncompleteSnippets } from './text/snippets/refresh.ts'
+
+/** Everything that happens later. */
+export const jobs: readonly Job<any>[] = [
+  acceptInvitationsLater,
+  endOldEvents,
+  endOldHookEvents,
+  collectUnusedBlobs,
+  cleanUpProject,
+  startContainerCleanups,
+  collectContainerImages,
+  refreshRegistrySize,
+  deleteContainerRepository,
+  deleteTagsInBulk,
+  tidyContainerUploads,
+  exportArchive,
+  importArchive,
+  importFromForge,
+  removeForgeLeftovers,
+  importGroupArchive,
+  endStuckArchiveImports,
+  removeOldArchives,
+  copySource,
+  copyTemplate,
+  deleteMergedBranches,
+  deliverMail,
+  failStuckImports,
+  housekeepRepository,
+  checkRepository,
+  checkDueRepositories,
+  removeRepositoryLeftovers,
+  importFromUrl,
+  schedulePullMirrors,
+  updatePullMirror,
+  pushToMirror,
+  retryPushMirrors,
+  startPushMirrors,
+  judgeSignatures,
+  checkMergeability,
+  closeOrphaned,
+  closeUnlinked,
+  closeIssuesOfMerged,
+  findClosingIssues,
+  commitsInTexts.ofDescription,
+  commitsInTexts.ofNote,
+  referToNamedByCommits,
+  noteablesInTexts.ofDescription,
+  noteablesInTexts.ofNote,
+  forgetNameInNotes,
+  applyPushOptions,
+  mergeAwaited,
+  rebaseSource,
+  removeMergedBranch,
+  settleCutOffMerges,
+  settleCutOffSuggestions,
+  updateMergeRequests,
+  purgeEndedInvitations,
+  purgeEndedOauthTokens,
+  purgeEndedShares,
+  purgeExpiredLinks,
+  purgeIdempotencyKeys,
+  purgeExpiredMembers,
+  purgeStaleMails,
+  refreshLanguages,
+  refreshSketches,
+  refreshRepository,
+  refreshSnippetJob,
+  removeIncompleteSnippets,
+  refreshSideRepository,
+  checkDueSideRepositories,
+  checkSideRepository,
+  removeSideRepositories,
+  housekeepAfterPushes,
+  removeGroup,
+  removeIdleBots,
+  removeMarkedGroups,
+  removeMarkedProjects,
+  removeHeldRepository,
+  removeProject,
+  removeUser,
+  resumeGroupRemovals,
+  resumeProjectRemovals,
+  settleCutOffPushes,
+  copyDueDateOfMilestone,
+  copyPrioritiesOfLabel,
+  mailDueIssues,
+  mailNoteJob,
+  mailOpeningJob,
+  mailTodosJob,
+]

@@ -1,0 +1,113 @@
+import { describe, expect } from 'vitest'
+import { pushesTo } from '../../../../test/tables/pushes.ts'
+import { test } from '../../../../test/world.ts'
+import { duringMove, storedProject } from '../commits/testing.ts'
+import { deleteMergedBranches } from './jobs.ts'
+import { branchAt } from './testing.ts'
+
+describe('DELETE branches', () => {
+  test('deleting a branch deletes its ref', async ({ world }) => {
+    const ann = await world.user()
+    const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
+    repository.commit({ a: '1' })
+    repository.git('update-ref', 'refs/heads/a/b', 'main')
+    expect(await ann.delete(branchAt(id, 'a/b'))).toMatchObject({ status: 204, text: '' })
+    expect(repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
+    expect(await ann.delete(branchAt(id, 'a/b'))).toMatchObject({
+      status: 404,
+      json: { message: '404 Branch Not Found' },
+    })
+    expect(await ann.delete(branchAt(id, 'main'))).toMatchObject({
+      status: 400,
+      json: { message: 'The default branch of a project cannot be deleted.' },
+    })
+  })
+
+  test('a branch that moves during its deletion is deleted', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    const first = repository.commit({ a: '1' })
+    repository.commit({ a: '2' })
+    repository.git('update-ref', 'refs/heads/x', first)
+    const deletion = await duringMove(
+      world,
+      id,
+      () => world.root.delete(branchAt(id, 'x')),
+      () => repository.git('update-ref', 'refs/heads/x', 'main'),
+    )
+    expect(deletion).toMatchObject({ status: 204, text: '' })
+    expect(repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
+  })
+
+  test('412 when a branch gets a newer commit than If-Unmodified-Since during its deletion', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    const first = repository.commit({ a: '1' }, { seconds: 1_600_000_000 })
+    repository.commit({ a: '2' }, { seconds: 1_600_000_001 })
+    repository.git('update-ref', 'refs/heads/x', first)
+    const headers = { 'if-unmodified-since': new Date(1_600_000_000_000).toUTCString() }
+    const deletion = await duringMove(
+      world,
+      id,
+      () => world.root.delete(branchAt(id, 'x'), { headers }),
+      () => repository.git('update-ref', 'refs/heads/x', 'main'),
+    )
+    expect(deletion).toMatchObject({ status: 412 })
+    expect(repository.git('rev-parse', 'refs/heads/x')).toBe(repository.git('rev-parse', 'main'))
+  })
+
+  test('404 for a branch that another client deletes first', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ a: '1' })
+    repository.git('update-ref', 'refs/heads/x', 'main')
+    const deletion = await duringMove(
+      world,
+      id,
+      () => world.root.delete(branchAt(id, 'x')),
+      () => repository.git('update-ref', '-d', 'refs/heads/x'),
+    )
+    expect(deletion).toMatchObject({ status: 404, json: { message: '404 Branch Not Found' } })
+  })
+
+  test('412 when the commit of a branch is newer than If-Unmodified-Since', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ a: '1' }, { seconds: 1_600_000_000 })
+    repository.git('update-ref', 'refs/heads/x', 'main')
+    const since = (seconds: number) => ({ headers: { 'if-unmodified-since': new Date(seconds * 1000).toUTCString() } })
+    expect(await world.root.delete(branchAt(id, 'x'), since(1_599_999_999))).toMatchObject({ status: 412 })
+    expect(await world.root.delete(branchAt(id, 'nothing'), since(0))).toMatchObject({ status: 404 })
+    expect(await world.root.delete(branchAt(id, 'x'), since(1_600_000_000))).toMatchObject({ status: 204 })
+  })
+
+  test('merged branches are deleted by a job, except protected ones and the default', async ({ world }) => {
+    const ann = await world.user()
+    const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
+    const first = repository.commit({ a: '1' })
+    repository.commit({ a: '2' })
+    for (const name of ['old', 'older/x', 'kept-1']) repository.git('update-ref', `refs/heads/${name}`, first)
+    repository.git('update-ref', 'refs/heads/same', 'main')
+    repository.commit({ b: '1' }, { branch: 'ahead', parents: [first] })
+    await world.root.post(`/projects/${id}/protected_branches`, { name: 'kept-*' })
+    expect(await ann.delete(`/projects/${id}/repository/merged_branches`)).toMatchObject({
+      status: 202,
+      json: { message: '202 Accepted' },
+    })
+    expect(await world.jobs(`delete_merged_branches:${id}:${ann.id}`)).toHaveLength(1)
+    const run = () =>
+      world.app.open(null).then((ctx) => deleteMergedBranches.run({ projectId: id, actorId: ann.id }, ctx))
+    await run()
+    await run()
+    expect(repository.git('for-each-ref', '--format=%(refname:short)')).toBe('ahead\nkept-1\nmain\nsame')
+    const pushes = await pushesTo(world, id, 'actor_id', 'refs')
+    expect(pushes).toEqual([{ actor_id: ann.id, refs: 2 }])
+  })
+
+  test('merged branches are not deleted when the user loses the permission before the job', async ({ world }) => {
+    const ann = await world.user()
+    const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
+    const first = repository.commit({ a: '1' })
+    repository.commit({ a: '2' })
+    repository.git('update-ref', 'refs/heads/old', first)
+    await world.root.put(`/projects/${id}/members/${ann.id}`, { access_level: 20 })
+    await deleteMergedBranches.run({ projectId: id, actorId: ann.id }, await world.app.open(null))
+    expect(repository.git('rev-parse', 'refs/heads/old')).toBe(first)
+  })
+})
