@@ -40,9 +40,12 @@ describe('the index of a pack', () => {
   for (const [title, ids] of kinds)
     test(`${title} finds the ids that begin with any text, and no others`, () => {
       using index = new PackIndex(written(title, ids))
-      const asked = ids.filter((_, n) => n % 97 === 0).flatMap((id) => [2, 3, 4, 7, 40].map((size) => id.slice(0, size)))
+      const asked = ids
+        .filter((_, n) => n % 97 === 0)
+        .flatMap((id) => [2, 3, 4, 7, 40].map((size) => id.slice(0, size)))
       asked.push('00', 'ff', '7f', 'deadbeef', '0'.repeat(40), 'f'.repeat(40), 'f'.repeat(64), `${'7f'.repeat(20)}0`)
-      for (const prefix of asked) expect(index.idsWith(prefix)).toEqual(ids.filter((id) => id.startsWith(prefix)).sort())
+      for (const prefix of asked)
+        expect(index.idsWith(prefix)).toEqual(ids.filter((id) => id.startsWith(prefix)).sort())
     })
 
   test('is not read if the file has another format or is cut off', () => {

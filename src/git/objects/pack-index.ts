@@ -79,5 +79,4 @@ export class PackIndex implements Disposable {
   }
 }
 
-const idIn = (bytes: Buffer, index: number): Oid =>
-  bytes.toString('hex', index * idBytes, (index + 1) * idBytes) as Oid
+const idIn = (bytes: Buffer, index: number): Oid => bytes.toString('hex', index * idBytes, (index + 1) * idBytes) as Oid

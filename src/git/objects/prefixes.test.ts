@@ -23,7 +23,10 @@ const settle = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_0
 const countQuestions = () => vi.spyOn(Repository.prototype, 'objects')
 
 /** Stores many commits, each with a file, and tags of some of them, as one pack or loose. Their ids are the same in each run. */
-function store({ gitDir }: TestRepository, { commits, seed, loose = false }: { commits: number; seed: number; loose?: boolean }) {
+function store(
+  { gitDir }: TestRepository,
+  { commits, seed, loose = false }: { commits: number; seed: number; loose?: boolean },
+) {
   const lines: string[] = []
   for (let n = 0; n < commits; n++) {
     const person = `Ann <ann@example.com> ${1_700_000_000 + n} +0000`

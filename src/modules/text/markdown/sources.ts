@@ -130,7 +130,10 @@ const accounts: Source = {
 const maxHashes = 100
 
 /** The commits that hashes of texts mean, by project and hash: for each project one read of its repository at most. */
-async function commitsOf(ctx: Ctx, wanted: readonly Wanted[]): Promise<(projectId: number, hash: string) => Oid | undefined> {
+async function commitsOf(
+  ctx: Ctx,
+  wanted: readonly Wanted[],
+): Promise<(projectId: number, hash: string) => Oid | undefined> {
   const hashes = new Map<NamedProjectRow, Set<string>>()
   let count = 0
   for (const { target, project } of wanted) {
