@@ -43,7 +43,7 @@ export async function commitsByPrefix(repo: Repository, prefixes: readonly strin
   return prefixes.map((prefix) => found.get(prefix))
 }
 
-/** A more recent modification may share its time with the next one. */
+/** A more recent modification may share its time with the next one, by the wall clock, which gives files their times. */
 const settledAfterMs = 2000
 
 /** Git maps indexes into memory, so it searches more packs faster. */

@@ -74,18 +74,17 @@ export const findProtectedRefs = async (
   const row = await db.snapshotCache.row(
     { rules: json<readonly ProtectedRefRow[]>() },
     sql`
-      select
-        coalesce(
-          json_agg(
-            json_build_object(
-              'id', r.id, 'kind', r.kind, 'name', r.name, 'allow_force_push', r.allow_force_push,
-              'code_owner_approval_required', r.code_owner_approval_required, 'updated_at',
-              ${wireTime(raw('r.updated_at'))}, 'access', r.access
-            )
-            order by r.id
-          ),
-          '[]'
-        ) as rules
+      select coalesce(
+        json_agg(
+          json_build_object(
+            'id', r.id, 'kind', r.kind, 'name', r.name, 'allow_force_push', r.allow_force_push,
+            'code_owner_approval_required', r.code_owner_approval_required, 'updated_at',
+            ${wireTime(raw('r.updated_at'))}, 'access', r.access
+          )
+          order by r.id
+        ),
+        '[]'
+      ) as rules
       from (${select(caller)} where r.project_id = ${projectId}) r
     `,
   )

@@ -121,7 +121,7 @@ describe('a hash in a description', () => {
     expect(await linked(world.root, at)).toEqual([oid])
   })
 
-  test('is a link for those only who may read the code, whoever read the text before', async ({ world }) => {
+  test('is a link for those only who may read the code, also after others have read the text', async ({ world }) => {
     const [guest, reporter, stranger] = await Promise.all([world.user(), world.user(), world.user()])
     const { project, head } = await openMergeRequest(world, {
       visibility: 'private',
