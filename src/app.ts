@@ -168,10 +168,10 @@ export async function createApp(config: Config, services: Services, overrides: O
     now: Settings,
     caller: Caller,
     remoteAddress?: string,
-    { signal, userAgent, eventSource }: OfRequest = {},
+    { signal, snapshot, userAgent, eventSource }: OfRequest = {},
   ): Ctx => ({
     actor: caller,
-    db: db.for(shareKeyOf(caller, remoteAddress), signal),
+    db: db.for(shareKeyOf(caller, remoteAddress), { signal, snapshot }),
     transaction: (work) =>
       db.transaction(
         (tx) => work({ ...tx, origin: originOf(caller, remoteAddress), react }),

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Caller } from '../access/actor.ts'
 import type { BlobStore } from '../blobs/blob-store.ts'
-import type { Database, Db } from '../db/db.ts'
+import type { Database, Db, RequestReads } from '../db/db.ts'
 import type { Git } from '../git/git.ts'
 import type { Plan } from '../kernel/plan.ts'
 import type { Secrets } from '../kernel/secrets.ts'
@@ -13,7 +13,7 @@ import type { RecordTexts } from './record-texts.ts'
 import type { Site } from './site.ts'
 
 /** What a context takes from the request besides the caller. */
-export type OfRequest = Partial<Pick<Ctx, 'signal' | 'userAgent' | 'eventSource'>>
+export type OfRequest = Partial<Pick<Ctx, 'signal' | 'userAgent' | 'eventSource'>> & RequestReads
 
 /** Where the container registry is. */
 export type RegistryPlace = {

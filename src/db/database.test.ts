@@ -177,7 +177,7 @@ describe('shares of statements outside of transactions', () => {
   test('a statement that waits for its turn is dropped when the client disconnects', async () => {
     await using world = await World.start()
     const client = new AbortController()
-    const db = world.db.for('user 1', client.signal)
+    const db = world.db.for('user 1', { signal: client.signal })
     const outcomes = Promise.allSettled(Array.from({ length: 100 }, () => db.run(sleep)))
     client.abort(new Error('the client disconnected'))
     const dropped = (await outcomes).filter((each) => each.status === 'rejected')

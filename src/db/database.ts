@@ -5,7 +5,7 @@ import { SharedSlots } from '../kernel/shares.ts'
 import { openCheck } from './checks.ts'
 import { answerMs, connectionOptions } from './connection.ts'
 import { mapConnectionError } from './connection-errors.ts'
-import type { Database, Tx } from './db.ts'
+import type { Database, Statement, Tx } from './db.ts'
 import { PipelinedConnection } from './pipelined-connection.ts'
 import { Reader } from './reader.ts'
 import { SnapshotCache } from './snapshot-cache.ts'
@@ -101,14 +101,21 @@ export function openDatabase(
   return {
     ...reading,
     snapshotCache,
-    for(caller, signal) {
+    for(caller, { signal, snapshot } = {}) {
       if (caller === '') return { ...reading, snapshotCache }
       const cached = <T>(read: () => Promise<T>) => reads.run(caller, read, signal)
+      const query = async (statement: Statement) => {
+        try {
+          return await reads.run(caller, () => reader.query(statement), signal)
+        } finally {
+          snapshot?.forget()
+        }
+      }
       return {
-        ...over((statement) => reads.run(caller, () => reader.query(statement), signal), check),
+        ...over(query, check),
         snapshotCache: {
-          rows: (shape, statement) => cached(() => snapshotCache.rows(shape, statement)),
-          row: (shape, statement) => cached(() => snapshotCache.row(shape, statement)),
+          rows: (shape, statement) => cached(() => snapshotCache.rows(shape, statement, snapshot)),
+          row: (shape, statement) => cached(() => snapshotCache.row(shape, statement, snapshot)),
           expects: (shape, statement) => snapshotCache.expects(shape, statement),
         },
       }

@@ -1,4 +1,5 @@
 import type { Load } from '../kernel/shares.ts'
+import type { RequestSnapshot } from './request-snapshot.ts'
 import type { RowOf, Shape } from './row.ts'
 import type { Sql } from './sql.ts'
 
@@ -60,6 +61,13 @@ export interface Tx extends Db {
   savepoint<T>(work: () => Promise<T>): Promise<T>
 }
 
+/** What the reads of one request have in common. */
+export type RequestReads = {
+  readonly signal?: AbortSignal | undefined
+  /** Only for requests that change nothing. */
+  readonly snapshot?: RequestSnapshot | undefined
+}
+
 /** The database as the service uses it. */
 export interface Database extends Db, AsyncDisposable {
   /**
@@ -70,9 +78,9 @@ export interface Database extends Db, AsyncDisposable {
   transaction<T>(work: (tx: Tx) => Promise<T>, caller?: string): Promise<T>
   /**
    * The same database for the caller with a share key: beyond the share, statements of the caller wait, and waiting ones
-   * fail with the reason of `signal` when it aborts.
+   * fail with the reason of `signal` when it aborts. With the `snapshot` of a request, its cached reads share a check.
    */
-  for(caller: string, signal?: AbortSignal): Db
+  for(caller: string, request?: RequestReads): Db
   /** Running and waiting work in each connection pool of this process. */
   loads(): Readonly<Record<'readers' | 'writers', Load>>
 }

@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import { test, type World } from '../../test/world.ts'
 import type { Statement } from './db.ts'
 import { Reader } from './reader.ts'
+import { RequestSnapshot } from './request-snapshot.ts'
 import { integer, text } from './row.ts'
 import { SnapshotCache } from './snapshot-cache.ts'
 import { sql } from './sql.ts'
@@ -144,5 +145,95 @@ describe('the row cache', () => {
     }
     await Promise.all([...readers, writer()])
     expect(behind).toBe(0)
+  })
+})
+
+/** Two users whose rows are cached, a function that reads both for a request one after the other, and one that renames both. */
+async function twoUsers(world: World) {
+  const reads = rowCache(world)
+  const ids = [(await world.user({ name: 'Old' })).id, (await world.user({ name: 'Old' })).id] as const
+  const one = async (index: 0 | 1, request?: RequestSnapshot) =>
+    (await reads.snapshotCache.row(named, nameOf(ids[index]), request))!.name
+  const both = async (request?: RequestSnapshot) => [await one(0, request), await one(1, request)]
+  // In one round trip, so that their rows have one snapshot.
+  const cache = () => Promise.all([one(0), one(1)])
+  await cache()
+  reads.sent.length = 0
+  const rename = (name: string) => world.db.run(sql`update users set name = ${name} where id = any(${ids}::bigint[])`)
+  return { ...reads, one, both, cache, rename }
+}
+
+describe('the cached rows of a request', () => {
+  test('share one snapshot check, although they are read one after the other', quiet, async ({ world }) => {
+    await using users = await twoUsers(world)
+    const request = new RequestSnapshot()
+    expect([await users.both(request), await users.both(request)]).toEqual([
+      ['Old', 'Old'],
+      ['Old', 'Old'],
+    ])
+    expect(users.sent).toEqual([snapshotCheck])
+    await users.both()
+    expect(users.sent).toHaveLength(3)
+  })
+
+  test('need no check after a row that was read now', quiet, async ({ world }) => {
+    await using users = await twoUsers(world)
+    const request = new RequestSnapshot()
+    users.snapshotCache.invalidate()
+    await users.both(request)
+    users.sent.length = 0
+    await users.both(request)
+    expect(users.sent).toEqual([])
+  })
+
+  test('are of one state of the database, whatever is committed meanwhile', quiet, async ({ world }) => {
+    await using users = await twoUsers(world)
+    const [request, later] = [new RequestSnapshot(), new RequestSnapshot()]
+    expect(await users.one(0, request)).toBe('Old')
+    await users.rename('New')
+    expect(await users.one(1, request)).toBe('Old')
+    expect(await users.both(later)).toEqual(['New', 'New'])
+  })
+
+  test('are never older than a row that the request has read without the cache', quiet, async ({ world }) => {
+    await using users = await twoUsers(world)
+    const request = new RequestSnapshot()
+    expect(await users.one(0, request)).toBe('Old')
+    await users.rename('New')
+    request.forget()
+    expect(await users.both(request)).toEqual(['New', 'New'])
+  })
+
+  test('are never older than a check that began before a row was read without the cache', quiet, async ({ world }) => {
+    await using users = await twoUsers(world)
+    const request = new RequestSnapshot()
+    const early = users.one(0, request)
+    request.forget()
+    expect(await early).toBe('Old')
+    users.sent.length = 0
+    await users.one(1, request)
+    expect(users.sent).toEqual([snapshotCheck])
+  })
+
+  test('are read again after a commit of this process, and after the answer', quiet, async ({ world }) => {
+    for (const change of ['commit', 'end'] as const) {
+      await using users = await twoUsers(world)
+      const request = new RequestSnapshot()
+      expect(await users.one(0, request)).toBe('Old')
+      await users.rename('New')
+      if (change === 'commit') users.snapshotCache.invalidate()
+      else request.end()
+      expect(await users.both(request)).toEqual(['New', 'New'])
+    }
+  })
+
+  test('are read again after a row that the request has read from the database', quiet, async ({ world }) => {
+    const ann = await world.user({ name: 'Old' })
+    const db = world.db.for('user 1', { snapshot: new RequestSnapshot() })
+    const cached = async () => (await db.snapshotCache.row(named, nameOf(ann.id)))!.name
+    expect([await cached(), await cached()]).toEqual(['Old', 'Old'])
+    await world.rows('update users set name = $1 where id = $2', ['New', ann.id])
+    expect((await db.row(named, nameOf(ann.id)))!.name).toBe('New')
+    expect(await cached()).toBe('New')
   })
 })

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { beginCheck, type StatementCheck } from './checks.ts'
 import type { CachedReads, Statement } from './db.ts'
+import type { RequestSnapshot } from './request-snapshot.ts'
 import type { RowOf, Shape } from './row.ts'
 import { type Sql, sql } from './sql.ts'
 import { knownText } from './statement.ts'
@@ -37,6 +38,8 @@ export class SnapshotCache implements CachedReads {
   /** Running statements by key, each once for all callers. */
   readonly #reading = new Map<string, Promise<readonly Row[]>>()
   #last = ''
+  /** Transactions that this process has committed. */
+  #commits = 0
   #asked: { sent: number; snapshot: Promise<string> } | undefined
 
   constructor(source: Source, check?: StatementCheck, maximumBytes = usualBytes) {
@@ -48,6 +51,7 @@ export class SnapshotCache implements CachedReads {
   /** This process has committed a transaction: earlier rows are outdated. */
   invalidate(): void {
     this.#last = ''
+    this.#commits++
   }
 
   expects(shape: Shape, statement: Statement): boolean {
@@ -56,25 +60,43 @@ export class SnapshotCache implements CachedReads {
     return this.#known(keyOf(statement)) !== undefined
   }
 
-  async row<S extends Shape>(shape: S, statement: Statement): Promise<Readonly<RowOf<S>> | undefined> {
-    return (await this.rows(shape, statement))[0]
+  async row<S extends Shape>(
+    shape: S,
+    statement: Statement,
+    request?: RequestSnapshot,
+  ): Promise<Readonly<RowOf<S>> | undefined> {
+    return (await this.rows(shape, statement, request))[0]
   }
 
-  async rows<S extends Shape>(shape: S, statement: Statement): Promise<readonly Readonly<RowOf<S>>[]> {
+  /** With `request`, the rows may be those of the snapshot that the request has seen. */
+  async rows<S extends Shape>(
+    shape: S,
+    statement: Statement,
+    request?: RequestSnapshot,
+  ): Promise<readonly Readonly<RowOf<S>>[]> {
     const checked = beginCheck(this.#check, 'cached', shape, statement)
-    const rows: readonly unknown[] = await this.#rows(statement)
+    const rows: readonly unknown[] = await this.#rows(statement, request)
     if (checked) await checked(rows as readonly object[])
     return rows as readonly Readonly<RowOf<S>>[]
   }
 
-  async #rows(statement: Statement): Promise<readonly Row[]> {
+  async #rows(statement: Statement, request: RequestSnapshot | undefined): Promise<readonly Row[]> {
     const key = keyOf(statement)
+    const earlier = this.#reading.get(key)
     // A concurrent read of the same statement began earlier. Its rows are current if nothing was committed meanwhile.
-    await this.#reading.get(key)?.catch(() => {})
+    if (earlier) await earlier.catch(() => {})
     const known = this.#known(key)
-    if (known && (await this.#snapshot()) === known[0].snapshot) return known
+    if (known && request?.has(known[0].snapshot, this.#commits)) return known
+    const see = request?.looking(this.#commits)
+    if (known) {
+      const snapshot = await this.#snapshot()
+      see?.(snapshot)
+      if (snapshot === known[0].snapshot) return known
+    }
     // A read in progress now began after this call, so its rows are current.
-    return this.#reading.get(key) ?? this.#read(key, statement)
+    const rows = await (this.#reading.get(key) ?? this.#read(key, statement))
+    if (isRows(rows)) see?.(rows[0].snapshot)
+    return rows
   }
 
   #read(key: string, { text, values }: Statement): Promise<readonly Row[]> {

@@ -167,7 +167,7 @@ export const boundaries: readonly Boundary[] = [
     of: /^src\//,
     // Displayed dates, time-based codes, and file times.
     except:
-      /^src\/(kernel\/clock\.ts$|git\/refs\/ref-files\.ts$|blobs\/conformance\.ts$|modules\/(accounts\/(tokens\/service|two-factor\/(codes|testing))|administration\/broadcast-messages\/service|pushes\/large-files\/credentials|registry\/tokens\/web-token)\.ts$)/,
+      /^src\/(kernel\/clock\.ts$|git\/(refs\/ref-files|objects\/prefixes)\.ts$|blobs\/conformance\.ts$|modules\/(accounts\/(tokens\/service|two-factor\/(codes|testing))|administration\/broadcast-messages\/service|pushes\/large-files\/credentials|registry\/tokens\/web-token)\.ts$)/,
     forbids: /\bDate\.now\b/,
   },
   {

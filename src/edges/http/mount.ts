@@ -16,6 +16,7 @@ import type { RawParams } from '../../api/params/raw.ts'
 import { OneOf, Optional, Whole } from '../../api/params/types.ts'
 import { isCachedEntity, textsOfRows } from '../../api/pure-entity.ts'
 import { RecordText } from '../../api/record-texts.ts'
+import { RequestSnapshot } from '../../db/request-snapshot.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
 import { requireTerms } from '../../modules/instance/index.ts'
@@ -158,6 +159,8 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
     const served: Served = { caller: null }
     let body: ParsedBody | undefined
     let leaveBodies = () => {}
+    // A request that changes nothing is answered from one state of the database.
+    const snapshot = e.method === 'GET' ? new RequestSnapshot() : undefined
     try {
       const query = queryOf(request.raw.url!)
       const queryParams = parseUrlencoded(query)
@@ -204,6 +207,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
       signal?.throwIfAborted()
       const ctx = await context.open(served.caller, remoteAddress, {
         signal,
+        snapshot,
         userAgent: request.raw.headers['user-agent'],
         eventSource: eventSourceOf(request.raw.headers),
       })
@@ -234,6 +238,8 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
             },
           },
         })
+        // A stream may read for long.
+        if (e.returns !== null && 'raw' in e.returns) snapshot?.end()
         await answer(e, { output, exchange, ctx, result, page, headers, query, context })
       }
       const key = e.method === 'GET' ? undefined : idempotencyKeyOf(request.raw.headers)
@@ -249,6 +255,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
     } catch (error) {
       fail(exchange, error, context)
     } finally {
+      snapshot?.end()
       leaveBodies()
       await body?.cleanup()
       logAnswer(context.log, exchange, served.caller)

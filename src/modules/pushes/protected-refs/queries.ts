@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
+import { containing, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 
 export type RefKind = 'branch' | 'tag'
 export type RefAction = 'push' | 'merge' | 'unprotect' | 'create'
@@ -65,9 +65,31 @@ const select = (caller: Caller): Sql => sql`
   from protected_refs r
 `
 
-/** All rules for branches and tags of a project. One statement. */
-export const findProtectedRefs = (db: Db, projectId: number, caller: Caller): Promise<readonly ProtectedRefRow[]> =>
-  db.snapshotCache.rows(protectedRefRow, sql`${select(caller)} where r.project_id = ${projectId} order by r.id`)
+/** All rules for branches and tags of a project. One statement, and one row even without rules: no rows would not be cached. */
+export const findProtectedRefs = async (
+  db: Db,
+  projectId: number,
+  caller: Caller,
+): Promise<readonly ProtectedRefRow[]> => {
+  const row = await db.snapshotCache.row(
+    { rules: json<readonly ProtectedRefRow[]>() },
+    sql`
+      select coalesce(
+        json_agg(
+          json_build_object(
+            'id', r.id, 'kind', r.kind, 'name', r.name, 'allow_force_push', r.allow_force_push,
+            'code_owner_approval_required', r.code_owner_approval_required, 'updated_at',
+            ${wireTime(raw('r.updated_at'))}, 'access', r.access
+          )
+          order by r.id
+        ),
+        '[]'
+      ) as rules
+      from (${select(caller)} where r.project_id = ${projectId}) r
+    `,
+  )
+  return row!.rules
+}
 
 /** A rule by its own name, with wildcards as written. */
 export const findProtectedRef = (

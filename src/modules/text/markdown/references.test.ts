@@ -55,7 +55,7 @@ describe('references for a reader who may see the target', () => {
       ['@root', link('user', `${world.origin}/root`, '@root', 'Administrator')],
       [`@${group}`, link('group', `${world.origin}/groups/${group}`, `@${group}`, group)],
       [head, link('commit', `${home}/-/commit/${head}`, head)],
-      [head.slice(0, 9), link('commit', `${home}/-/commit/${head.slice(0, 9)}`, head.slice(0, 9))],
+      [head.slice(0, 9), link('commit', `${home}/-/commit/${head}`, head.slice(0, 9))],
       [`${base}..${head}`, link('commit', `${home}/-/compare/${base}...${head}`, `${base}..${head}`)],
       [`${path}@${head}`, link('commit', `${home}/-/commit/${head}`, `${path}@${head}`)],
       [`${home}/-/commit/${head}`, link('commit', `${home}/-/commit/${head}`, head.slice(0, 8))],

@@ -1,8 +1,9 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { commitsByPrefix } from '../../../git/objects/prefixes.ts'
 import type { ReferenceKind } from '../../../markdown/types.ts'
 import { type NoteableType, noteableUrl, references, type Within } from '../../discussion/index.ts'
 import { openRepository } from '../../projects/index.ts'
-import { findCommitId } from '../../repository/index.ts'
 import type { Link } from './links.ts'
 import {
   findNamedAccounts,
@@ -125,45 +126,58 @@ const accounts: Source = {
   },
 }
 
-/** Maximum hashes that are looked up for one request: each is a read of a repository. */
+/** Maximum hashes that are looked up for one request: each is a search of a repository. */
 const maxHashes = 100
+
+/** The commits that hashes of texts mean, by project and hash: for each project one read of its repository at most. */
+async function commitsOf(
+  ctx: Ctx,
+  wanted: readonly Wanted[],
+): Promise<(projectId: number, hash: string) => Oid | undefined> {
+  const hashes = new Map<NamedProjectRow, Set<string>>()
+  let count = 0
+  for (const { target, project } of wanted) {
+    if (!project?.reads_code) continue
+    const asked = hashes.get(project) ?? new Set()
+    hashes.set(project, asked)
+    for (const hash of target.name.split('..')) if (!asked.has(hash) && count++ < maxHashes) asked.add(hash)
+  }
+  const found = new Map<string, Oid | undefined>()
+  const keyOf = (projectId: number, hash: string) => `${projectId} ${hash}`
+  await Promise.all(
+    Array.from(hashes, async ([project, asked]) => {
+      const names = [...asked]
+      try {
+        const commits = await commitsByPrefix(openRepository(ctx, project), names)
+        for (const [index, name] of names.entries()) found.set(keyOf(project.id, name), commits[index])
+      } catch {
+        // The text is shown without links to this repository, unless the reader has gone.
+        ctx.signal?.throwIfAborted()
+      }
+    }),
+  )
+  return (projectId, hash) => found.get(keyOf(projectId, hash))
+}
 
 /** Hashes of the repositories whose code the caller may read. No statement. */
 const commits: Source = {
   kinds: ['commit', 'range'],
   async find(ctx, wanted) {
-    const asked = new Map<string, Promise<boolean>>()
-    const isCommit = (project: NamedProjectRow, name: string): Promise<boolean> => {
-      const key = `${project.id} ${name}`
-      const known = asked.get(key)
-      if (known) return known
-      if (asked.size >= maxHashes) return Promise.resolve(false)
-      const found = findCommitId(openRepository(ctx, project), name).then(
-        (oid) => oid?.startsWith(name) ?? false,
-        () => {
-          ctx.signal?.throwIfAborted()
-          return false
-        },
-      )
-      asked.set(key, found)
-      return found
-    }
-    return Promise.all(
-      wanted.map(async ({ target, project }) => {
-        if (!project?.reads_code) return undefined
-        const ends = target.name.split('..')
-        const exist = await Promise.all(ends.map((end) => isCommit(project, end)))
-        if (exist.includes(false)) return undefined
-        const [from, to] = ends as [string, string?]
-        const home = `${homeOf(ctx, project)}/-`
-        const text = ends.map((hash) => hash.slice(0, 8)).join('...')
-        return (within: Within) => ({
-          kind: 'commit',
-          href: to === undefined ? `${home}/commit/${from}` : `${home}/compare/${from}...${to}`,
-          short: within.of === 'project' && within.id === project.id ? text : `${project.full_path}@${text}`,
-        })
-      }),
-    )
+    const commitOf = await commitsOf(ctx, wanted)
+    return wanted.map(({ target, project }) => {
+      if (!project?.reads_code) return undefined
+      const hashes = target.name.split('..')
+      const oids = hashes.map((hash) => commitOf(project.id, hash))
+      if (oids.includes(undefined)) return undefined
+      const [from, to] = oids as [Oid, Oid?]
+      const home = `${homeOf(ctx, project)}/-`
+      const text = hashes.map((hash) => hash.slice(0, 8)).join('...')
+      return (within: Within) => ({
+        kind: 'commit',
+        href: to === undefined ? `${home}/commit/${from}` : `${home}/compare/${from}...${to}`,
+        short: within.of === 'project' && within.id === project.id ? text : `${project.full_path}@${text}`,
+      })
+    })
   },
 }
 
