@@ -90,8 +90,10 @@ async function* tokensOf(chunks: AsyncIterable<Buffer>, end: number): AsyncItera
 
 type Draft = { readonly oid: Oid; readonly files: NewFile[] }
 
-const colon = 0x3a
 const newline = 0x0a
+const space = 0x20
+const digitZero = 0x30
+const colon = 0x3a
 
 /**
  * Reads tokens of `log -z --raw`: `<oid>`, or `<oid>\n<change>`; `<change>` followed by `<path>`; and empty ones. A change is
@@ -136,13 +138,20 @@ class Batch {
   }
 }
 
+const modeLength = '100644 '.length
+
+/** Git writes modes with six digits, of which the first is 0 if there is no file, and the second 6 for a submodule. */
 function readChange(token: Buffer): { oid: Oid; isAdded: boolean } | 'skipped' {
-  const words = token.toString('latin1').split(' ')
-  const parents = words[0]!.lastIndexOf(':') + 1
-  const mode = words[parents]!
-  if (mode === '000000' || mode === '160000') return 'skipped'
-  const isAdded = words.slice(0, parents).every((old) => old.endsWith('000000'))
-  return { oid: words[2 * parents + 1] as Oid, isAdded }
+  let parents = 0
+  while (token[parents] === colon) parents++
+  const mode = parents + parents * modeLength
+  if (token[mode] === digitZero || token[mode + 1] === digitZero + 6) return 'skipped'
+  let isAdded = true
+  for (let old = parents; old < mode; old += modeLength) if (token[old] !== digitZero) isAdded = false
+  const oids = mode + modeLength
+  const oidLength = token.indexOf(space, oids) - oids
+  const oid = oids + parents * (oidLength + 1)
+  return { oid: token.toString('latin1', oid, oid + oidLength) as Oid, isAdded }
 }
 
 /** Beyond these limits `newCommits` is faster, or needs less memory. */

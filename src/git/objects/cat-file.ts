@@ -77,7 +77,7 @@ class ManyQuestions<Answer> implements Question<readonly Answer[]> {
 function infoQuestion(spec: Buffer | string): Question<ObjectInfo | undefined> {
   const name = specBytes(spec)
   return {
-    request: command('info ', name),
+    request: command('info', name),
     reset: () => {},
     read: (inbox) => {
       const head = readHeader(inbox, name)
@@ -94,7 +94,7 @@ class ContentQuestion implements Question<ObjectContent | undefined> {
   #toSkip = 0
 
   constructor(name: Buffer, maxBytes: number) {
-    this.request = command('contents ', name)
+    this.request = command('contents', name)
     this.#name = name
     this.#maxBytes = maxBytes
   }
@@ -130,7 +130,10 @@ const specBytes = (spec: Buffer | string): Buffer => {
   return bytes
 }
 
-const command = (verb: string, name: Buffer) => Buffer.concat([Buffer.from(verb), name, Buffer.from([0])])
+const verbs = { info: Buffer.from('info '), contents: Buffer.from('contents ') }
+const endOfName = Buffer.from([0])
+
+const command = (verb: keyof typeof verbs, name: Buffer) => Buffer.concat([verbs[verb], name, endOfName])
 
 /**
  * Takes `<oid> <type> <size>\n`, or `<name> missing\n`, where the name, a path, may contain newlines. For the path of a submodule git 2.51 and

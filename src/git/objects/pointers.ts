@@ -61,7 +61,8 @@ export async function* newPointers(
   if (oids.length > 0) yield pointersAmong(repo, oids)
 }
 
-async function pointersAmong(repo: Repository, oids: readonly string[]): Promise<Pointer[]> {
+/** The pointers among blobs, of which all contents are read. */
+export async function pointersAmong(repo: Repository, oids: readonly string[]): Promise<Pointer[]> {
   const helper = await repo.objects()
   const blobs = await objectContents(helper, oids, maxPointerBytes)
   return blobs.flatMap((blob) => parsePointer(blob?.content?.toString('utf8') ?? '') ?? [])

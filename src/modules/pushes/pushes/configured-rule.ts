@@ -3,6 +3,7 @@ import { branchName, branchRef, tagName } from '../../../git/format/ref-name.ts'
 import { fewNewCommits, type NewCommit, newBlobsAmong, newCommits } from '../../../git/history/new-commits.ts'
 import { objectContents, objectInfo, objectInfos } from '../../../git/objects/cat-file.ts'
 import { parseCommit, readCommit } from '../../../git/objects/commits.ts'
+import { maxPointerBytes, pointersAmong } from '../../../git/objects/pointers.ts'
 import { listSizedFiles } from '../../../git/objects/sized-files.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { QuarantinedRepository, type Repository } from '../../../git/repository/repository.ts'
@@ -12,6 +13,7 @@ import { FileNames } from '../push-rules/file-names.ts'
 import type { Offence } from '../push-rules/offence.ts'
 import type { EnforcedRule } from '../push-rules/queries.ts'
 import { firstBranch } from './first-branch.ts'
+import type { LargeFilesCheck } from './large-files-check.ts'
 import type { PushFacts, PushRule } from './rule.ts'
 
 /**
@@ -56,13 +58,16 @@ async function offenceOfObjects(rule: EnforcedRule, facts: PushFacts): Promise<O
     if (offence) return offence
   }
   if (commits.length === 0) return undefined
-  const search = () => new Search(repo, rule, checks(), names, commits)
+  const search = (largeFiles?: LargeFilesCheck) => new Search(repo, rule, checks(), names, commits, largeFiles)
   if (!(repo instanceof QuarantinedRepository)) {
     const few = await fewNewCommits(repo, commits, await knownCommits(repo, project.default_branch, changes))
     // They may include commits that are not new, so an offence among them is not certain.
     if (few && !(await search().inAll(few))) return undefined
   }
-  return search().inStream(newCommits(repo, commits, { withFiles: checksFiles }))
+  // Commits have all new files, unless tags refer to others.
+  const findsAll = checksFiles && others.length === 0 && (await facts.largeFiles.isPending())
+  const withPointers = findsAll ? facts.largeFiles : undefined
+  return search(withPointers).inStream(newCommits(repo, commits, { withFiles: checksFiles }))
 }
 
 /** Commits on which those of the API are usually made. */
@@ -144,7 +149,11 @@ type LargeFile = { readonly oid: Oid; readonly path: string; readonly commit: Oi
 const maxLarge = 1000
 const maxSeen = 100_000
 
-/** Looks for the first offence among commits: of a commit, then of a file name, then of a size. */
+/**
+ * Looks for the first offence among commits: of a commit, then of a file name, then of a size. Checks large files as well: they pass
+ * if those of all commits are stored. If some are not, it is not certain that the push is refused, because commits that only hidden
+ * refs reach count as new here.
+ */
 class Search {
   readonly #repo: Repository
   readonly #rule: EnforcedRule
@@ -152,20 +161,30 @@ class Search {
   readonly #names: FileNames
   readonly #tips: readonly Oid[]
   readonly #maxBytes: number
-  /** Files whose size is known to be allowed. */
+  /** Files that have been checked. */
   readonly #seen = new Set<Oid>()
   #large: LargeFile[] = []
   #lastChecked: Oid | undefined
   #ofName: Offence | undefined
   #ofSize: Offence | undefined
+  /** Undefined if they are not checked, or some are missing. */
+  #largeFiles: LargeFilesCheck | undefined
 
-  constructor(repo: Repository, rule: EnforcedRule, checks: CommitChecks, names: FileNames, tips: readonly Oid[]) {
+  constructor(
+    repo: Repository,
+    rule: EnforcedRule,
+    checks: CommitChecks,
+    names: FileNames,
+    tips: readonly Oid[],
+    largeFiles: LargeFilesCheck | undefined,
+  ) {
     this.#repo = repo
     this.#rule = rule
     this.#checks = checks
     this.#names = names
     this.#tips = tips
     this.#maxBytes = rule.max_file_size * mebibyte
+    this.#largeFiles = largeFiles
   }
 
   /** For commits that are in the object cache. */
@@ -197,7 +216,9 @@ class Search {
       const offence = await this.#inBatch(commits, read)
       if (offence) return offence
     }
-    return this.#conclude()
+    const offence = await this.#conclude()
+    if (!offence) this.#largeFiles?.pass()
+    return offence
   }
 
   async #inBatch(
@@ -211,7 +232,8 @@ class Search {
       if (offence) return offence
     }
     if (!this.#ofName) await this.#checkNames(commits)
-    if (this.#maxBytes > 0 && !this.#ofName && !this.#ofSize) await this.#checkSizes(commits)
+    const asksSizes = this.#maxBytes > 0 || this.#largeFiles !== undefined
+    if (asksSizes && !this.#ofName && !this.#ofSize) await this.#checkContents(commits)
     return undefined
   }
 
@@ -225,7 +247,7 @@ class Search {
     }
   }
 
-  async #checkSizes(commits: readonly NewCommit[]): Promise<void> {
+  async #checkContents(commits: readonly NewCommit[]): Promise<void> {
     if (this.#seen.size > maxSeen) this.#seen.clear()
     const asked: LargeFile[] = []
     for (const { oid: commit, files } of commits)
@@ -238,8 +260,16 @@ class Search {
     const helper = await this.#repo.objects()
     const oids = asked.map(({ oid }) => oid)
     const infos = await objectInfos(helper, oids)
+    await this.#checkPointers(oids.filter((_, index) => (infos[index]?.sizeBytes ?? 0) <= maxPointerBytes))
+    if (this.#maxBytes === 0) return
     this.#large.push(...asked.filter((_, index) => (infos[index]?.sizeBytes ?? 0) > this.#maxBytes))
     if (this.#large.length >= maxLarge) await this.#checkLarge()
+  }
+
+  async #checkPointers(small: readonly Oid[]): Promise<void> {
+    if (!this.#largeFiles) return
+    const pointers = await pointersAmong(this.#repo, small)
+    if (!(await this.#largeFiles.areStored(pointers))) this.#largeFiles = undefined
   }
 
   /** Files that existed before, under another name or in another branch, may stay. */

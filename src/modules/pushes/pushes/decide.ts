@@ -12,6 +12,7 @@ import { type EnforcedRule, findEnforcedRule } from '../push-rules/queries.ts'
 import { protectedBranchRule } from './branch-rules.ts'
 import { codeOwnersRule } from './code-owners-rule.ts'
 import { configuredRule } from './configured-rule.ts'
+import { LargeFilesCheck } from './large-files-check.ts'
 import { largeFilesRule } from './large-files-rule.ts'
 import { refViolation } from './ref-rules.ts'
 import type { PushFacts, PushMode, PushRule } from './rule.ts'
@@ -61,8 +62,10 @@ export async function decide(
     (allows(projectPolicy.push_code, ctx.actor, project.facts) || (await isCollaboration(ctx, project, changes)))
   if (!isLetIn) return { refused: refusedPush }
   const protections = new Protections(protectedRefs, ctx.actor, project.facts.level)
+  const largeFiles = new LargeFilesCheck({ ctx, project, transport: mode.transport, changes })
+  const facts = { ctx, project, protections, configured, mode, changes, largeFiles, objects }
   for (const rule of rules) {
-    const violation = await rule({ ctx, project, protections, configured, mode, changes, objects })
+    const violation = await rule(facts)
     if (typeof violation === 'string') return { refused: violation }
     if (violation) return { refused: violation.text, offence: violation }
   }

@@ -6,6 +6,7 @@ import { git, temporaryFolder, test, unique } from '../../../../test/world.ts'
 import { parsePointer } from '../../../git/objects/pointers.ts'
 import { gitCommands } from '../../repository/commits/testing.ts'
 import { oidOf, upload } from '../large-files/testing.ts'
+import { cloned } from './testing.ts'
 
 const pointer = (content: string) =>
   `version https://git-lfs.github.com/spec/v1\noid sha256:${oidOf(content)}\nsize ${content.length}\n`
@@ -92,6 +93,58 @@ describe('pushes with LFS pointers', () => {
     await push(':topic')
     await deleteLargeFiles(world, project.id)
     await expect(push('topic')).rejects.toThrow(refusal)
+  })
+
+  test('under push rules, missing LFS files are found with the list of files that the rules check', async ({
+    world,
+  }) => {
+    await using at = await cloned(world)
+    await at.rule({ file_name_regex: '\\.exe$' })
+    const content = unique('large')
+    await at.commit('Point', 'large.bin', pointer(content))
+    await at.git('rm', '-q', 'large.bin')
+    await at.commit('Point no more')
+    expect(((await at.push('HEAD:main')) as string[])[0]).toMatch(refusal)
+    await at.rule({ commit_message_regex: 'Point' })
+    expect(((await at.push('HEAD:main')) as string[])[0]).toMatch(refusal)
+    await at.rule({ max_file_size: 1 })
+    expect(((await at.push('HEAD:main')) as string[])[0]).toMatch(refusal)
+    await upload(at.ann, at, content)
+    expect(await at.push('HEAD:main')).toBe('pushed')
+  })
+
+  test('a large push under push rules lists its new files once', async ({ world }) => {
+    await using at = await cloned(world)
+    await Promise.all(Array.from({ length: 120 }, (_, n) => writeFile(join(at.work, `${n}`), `small ${n}\n`)))
+    await at.commit()
+    const lists = async () =>
+      (await gitCommands(world, () => at.push('HEAD:main')))
+        .map((words) => words.split(' ').slice(1, 3).join(' '))
+        .filter((words) => /^(log|rev-list --objects)/.test(words))
+    await at.rule({ max_file_size: 1 })
+    expect(await lists()).toEqual(['log --format=format:%x00%H'])
+  })
+
+  test('a tag of a file that points to a missing LFS file is refused under push rules', async ({ world }) => {
+    await using at = await cloned(world)
+    await at.rule({ max_file_size: 1 })
+    await at.commit('Point', 'large.bin', pointer(unique('large')))
+    const blob = (await at.git('rev-parse', 'HEAD:large.bin')).trim()
+    await at.reset()
+    await at.commit()
+    expect(((await at.push('HEAD:main', `${blob}:refs/tags/file`)) as string[])[0]).toMatch(refusal)
+    expect(await at.push('HEAD:main')).toBe('pushed')
+  })
+
+  test('under push rules, LFS files of commits that a hidden ref has already are not checked again', async ({
+    world,
+  }) => {
+    await using at = await cloned(world)
+    await at.rule({ max_file_size: 1 })
+    const commit = await at.commit('Point', 'large.bin', pointer(unique('large')))
+    expect(((await at.push('HEAD:main')) as string[])[0]).toMatch(refusal)
+    at.repository.git('fetch', '-q', at.work, `${commit}:refs/hidden/kept`)
+    expect(await at.push('HEAD:main')).toBe('pushed')
   })
 
   test('a missing LFS file is found among thousands of small files', async ({ world }) => {

@@ -5,6 +5,7 @@ import type { ProjectSubject } from '../../projects/index.ts'
 import type { Protections } from '../protected-refs/protections.ts'
 import type { Offence } from '../push-rules/offence.ts'
 import type { EnforcedRule } from '../push-rules/queries.ts'
+import type { LargeFilesCheck } from './large-files-check.ts'
 import type { Transport } from './queries.ts'
 
 /** How refs are changed. */
@@ -27,6 +28,7 @@ export type PushFacts = {
   /** The push rule of the project; absent if it has none, or the plan does not offer push rules. */
   readonly configured: EnforcedRule | undefined
   readonly changes: readonly RefChange[]
+  readonly largeFiles: LargeFilesCheck
   /** Repository that includes the new objects, before git accepts them. Resolves once they are stored. */
   objects(): Promise<Repository>
 }

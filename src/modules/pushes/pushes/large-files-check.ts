@@ -1,0 +1,62 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Digest } from '../../../blobs/blob-store.ts'
+import type { RefChange } from '../../../git/format/ref-change.ts'
+import type { Pointer } from '../../../git/objects/pointers.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import { sizesOf } from '../large-files/service.ts'
+import { openStorage, type Storage } from '../large-files/storage.ts'
+import type { Transport } from './queries.ts'
+
+type CheckedPush = {
+  readonly ctx: Ctx
+  readonly project: ProjectSubject
+  readonly transport: Transport
+  readonly changes: readonly RefChange[]
+}
+
+/**
+ * Which large files a push must have stored before. The push rule reads the new files of a push anyway, and looks for pointers
+ * among them, so that `largeFilesRule` need not list them again.
+ */
+export class LargeFilesCheck {
+  readonly #push: CheckedPush
+  #storage: Promise<Storage | undefined> | undefined
+  #isPassed = false
+
+  constructor(push: CheckedPush) {
+    this.#push = push
+  }
+
+  /** Whether pointers of the push still have to be looked for. One statement, the first time. */
+  async isPending(): Promise<boolean> {
+    return !this.#isPassed && (await this.#open()) !== undefined
+  }
+
+  /** At most one statement. */
+  async areStored(pointers: readonly Pointer[]): Promise<boolean> {
+    const oids = pointers.map(({ oid }) => oid as Digest)
+    const storage = oids.length === 0 ? undefined : await this.#open()
+    if (!storage) return true
+    const known = await sizesOf(this.#push.ctx, storage, oids)
+    return oids.every((oid) => known.has(oid))
+  }
+
+  /** The files of all pointers of the push are stored. */
+  pass(): void {
+    this.#isPassed = true
+  }
+
+  #open(): Promise<Storage | undefined> {
+    this.#storage ??= this.#find()
+    return this.#storage
+  }
+
+  /** `undefined` if nothing is checked. */
+  async #find(): Promise<Storage | undefined> {
+    const { ctx, project, transport, changes } = this.#push
+    const overGit = transport === 'http' || transport === 'ssh'
+    if (!overGit || !ctx.settings.lfs_enabled || changes.every(({ to }) => to === null)) return undefined
+    const storage = await openStorage(ctx, project)
+    return storage.enabled ? storage : undefined
+  }
+}
