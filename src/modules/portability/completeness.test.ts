@@ -50,7 +50,6 @@ const notExported: Readonly<Record<string, string>> = {
   snippet_texts: 'computed again',
   stars: 'they are for the project of this installation',
   suggestion_commits: 'work in progress',
-  suggestions: 'their texts are in the notes, where a new one can be made of them',
   todos: 'none arise from an import',
   variables: 'secrets',
   wiki_pages: 'computed again',
