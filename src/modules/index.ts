@@ -116,6 +116,7 @@ import { labelPromotionRoutes } from './planning/labels/promotion-routes.ts'
 import { labelRoutes } from './planning/labels/routes.ts'
 import { milestoneRoutes } from './planning/milestones/routes.ts'
 import { copyDueDateOfMilestone, copyPrioritiesOfLabel } from './planning/order-copies/jobs.ts'
+import { releaseMilestones } from './planning/release-milestones/service.ts'
 import { exportArchive, removeOldArchives } from './portability/exports/jobs.ts'
 import { exportRoutes } from './portability/exports/routes.ts'
 import { importFromForge, removeForgeLeftovers } from './portability/forges/jobs.ts'
@@ -314,7 +315,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'push-rules': pushRuleRoutes,
   search: searchRoutes,
   services: [...serviceRoutes, ...serviceDeliveryRoutes],
-  releases: [...releaseRoutes, ...releaseLinkRoutes],
+  releases: [...releaseRoutes(releaseMilestones), ...releaseLinkRoutes],
   'resource-tokens': resourceTokenRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes, ...sharedProjectRoutes],
   signatures: signatureRoutes,

@@ -119,6 +119,7 @@ const notOfGroups: Readonly<Record<string, string>> = {
   push_rules: 'they are for the projects, which are not included',
   pushes: 'activity is not exported',
   ref_changes: 'activity is not exported',
+  release_milestones: 'projects are not included',
   resource_bots: 'credentials',
   routes: 'the path is chosen by the importer',
   side_repositories: 'wikis of groups are not exported',

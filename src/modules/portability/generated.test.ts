@@ -31,7 +31,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('spend' as const), on: fc.nat(), minutes: fc.integer({ min: 1, max: 500 }) }),
   fc.record({ kind: fc.constant('link' as const), on: fc.nat(), to: fc.nat() }),
   fc.record({ kind: fc.constant('assign' as const), on: fc.nat(), who: fc.nat() }),
-  fc.record({ kind: fc.constant('release' as const), name: text, description: text }),
+  fc.record({ kind: fc.constant('release' as const), name: text, description: text, milestone: text }),
   fc.record({ kind: fc.constant('snippet' as const), title: text, content: text }),
   fc.record({ kind: fc.constant('page' as const), title: fc.stringMatching(/^[a-z]{3,8}$/), content: text }),
   fc.record({ kind: fc.constant('board' as const), name: text }),
@@ -69,7 +69,9 @@ async function play(world: World, at: string, people: readonly Client[], steps: 
       })
     else if (one.kind === 'release') {
       const { name, description } = one
-      await world.root.post(`${at}/releases`, { tag_name: `v${++tags}`, ref: 'main', name, description })
+      await who.post(`${at}/milestones`, { title: one.milestone })
+      const milestones = [one.milestone]
+      await world.root.post(`${at}/releases`, { tag_name: `v${++tags}`, ref: 'main', name, description, milestones })
     } else if (one.kind === 'snippet')
       await who.post(`${at}/snippets`, {
         title: one.title,
