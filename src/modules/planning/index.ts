@@ -51,7 +51,6 @@ export {
 export {
   datedMilestoneRow,
   findMilestoneByTitle,
-  findUsableMilestone,
   type MilestoneRow,
   milestoneJson,
   milestonesWith,
