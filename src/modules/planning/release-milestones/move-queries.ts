@@ -25,8 +25,7 @@ export const replaceLeftMilestonesOfReleases: Reaction<'projects_left_groups'> =
     on conflict do nothing
   `)
   await tx.run(sql`
-    delete from release_milestones rm
-    using releases r, milestones ms
+    delete from release_milestones rm using releases r, milestones ms
     where r.id = rm.release_id
       and ms.id = rm.milestone_id
       and r.project_id in (${projects})

@@ -43,9 +43,7 @@ export const milestonesOfReleases = (
           ) as s
       )
       select n.release_id, ${milestoneJson('ms')} as milestone, c.total, c.closed
-      from named n
-        join milestones ms on ms.id = n.milestone_id
-        join counted c on c.milestone_id = n.milestone_id
+      from named n join milestones ms on ms.id = n.milestone_id join counted c on c.milestone_id = n.milestone_id
       order by n.release_id, ms.due_date nulls last, ms.start_date nulls last, ms.title, ms.id
     `,
   )
