@@ -17,6 +17,7 @@ import {
 } from './modules/lifecycle/index.ts'
 import {
   followMilestonesOfIssues,
+  followMilestonesOfReleases,
   followMilestonesOnBoards,
   leaveGroupsOnBoards,
   leaveGroupsOnEpics,
@@ -26,6 +27,7 @@ import {
   recordMergeRequestMilestone,
   recordMergeRequestState,
   replaceLeftMilestonesOfIssues,
+  replaceLeftMilestonesOfReleases,
 } from './modules/planning/index.ts'
 import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
 import { type AnswerToPush, copyPushRule, refreshRepository, refreshSideRepository } from './modules/pushes/index.ts'
@@ -107,7 +109,12 @@ export const reactions: Reactions = alsoForHooks({
   ],
   merge_request_reopened: [recordMergeRequestState('reopened'), findClosingIssuesLater],
   merge_request_updated: [texts.byMergeRequest, findClosingIssuesLater, recordMergeRequestMilestone],
-  milestones_replaced: [followMilestones, followMilestonesOfIssues, followMilestonesOnBoards],
+  milestones_replaced: [
+    followMilestones,
+    followMilestonesOfIssues,
+    followMilestonesOfReleases,
+    followMilestonesOnBoards,
+  ],
   namespace_renamed: [followNamespace],
   note_created: [texts.byNote],
   note_updated: [texts.byNote],
@@ -128,7 +135,13 @@ export const reactions: Reactions = alsoForHooks({
       languagesAfterMs,
     ),
   ],
-  projects_left_groups: [replaceLeftMilestones, replaceLeftMilestonesOfIssues, leaveGroupsOnBoards, leaveGroupsOnEpics],
+  projects_left_groups: [
+    replaceLeftMilestones,
+    replaceLeftMilestonesOfIssues,
+    replaceLeftMilestonesOfReleases,
+    leaveGroupsOnBoards,
+    leaveGroupsOnEpics,
+  ],
   pushed: [
     updateMergeRequestsAfterPush,
     startMirrorsAfterChange,

@@ -91,6 +91,7 @@ import { issueAgentRoutes } from './planning/issues/agent-routes.ts'
 import { labelPromotionRoutes } from './planning/labels/promotion-routes.ts'
 import { labelRoutes } from './planning/labels/routes.ts'
 import { milestoneRoutes } from './planning/milestones/routes.ts'
+import { releaseMilestones } from './planning/release-milestones/service.ts'
 import { exportRoutes } from './portability/exports/routes.ts'
 import { forgeRoutes } from './portability/forges/routes.ts'
 import { groupImportRoutes } from './portability/imports/group-routes.ts'
@@ -244,7 +245,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'push-rules': pushRuleRoutes,
   search: searchRoutes,
   services: [...serviceRoutes, ...serviceDeliveryRoutes],
-  releases: [...releaseRoutes, ...releaseLinkRoutes],
+  releases: [...releaseRoutes(releaseMilestones), ...releaseLinkRoutes],
   'resource-tokens': resourceTokenRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes, ...sharedProjectRoutes],
   signatures: signatureRoutes,

@@ -93,6 +93,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'merge_request_labels',
     'milestone_events',
     'milestones',
+    'release_milestones',
     'state_events',
   ],
   text: ['snippet_agents', 'snippet_texts', 'snippets', 'wiki_pages'],

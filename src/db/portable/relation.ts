@@ -46,8 +46,8 @@ export type Relation = {
     readonly key: (record: PortableRecord) => string
     readonly find: (holder: Holder, keys: readonly string[]) => Sql
   }
-  /** Changes a record before it is stored: gives those a number that have none. */
-  readonly amend?: (record: PortableRecord, import_: Amending) => PortableRecord
+  /** Changes a record before it is stored: gives those a number that have none. Undefined leaves it out. */
+  readonly amend?: (record: PortableRecord, import_: Amending) => PortableRecord | undefined
   /** Only administrators import it, or also export it. */
   readonly administrators?: 'import' | 'both'
   /** Statements after all rows of the archive are inserted. */

@@ -51,7 +51,6 @@ export {
 export {
   datedMilestoneRow,
   findMilestoneByTitle,
-  findUsableMilestone,
   type MilestoneRow,
   milestoneJson,
   milestonesWith,
@@ -59,7 +58,7 @@ export {
 export { getMilestone, usableMilestone } from './milestones/service.ts'
 export { followPriorities } from './order-copies/jobs.ts'
 export { planningOfGroups } from './portable/group-queries.ts'
-export { planningOfMergeRequests, planningRelations } from './portable/queries.ts'
+export { planningOfMergeRequests, planningRelations, releaseMilestoneRelation } from './portable/queries.ts'
 export {
   type Command,
   commandSet,
@@ -69,6 +68,7 @@ export {
 } from './quick-actions/command.ts'
 export { withoutQuickActions } from './quick-actions/description.ts'
 export { sharedCommands, usersNamed } from './quick-actions/shared.ts'
+export { followMilestonesOfReleases, replaceLeftMilestonesOfReleases } from './release-milestones/move-queries.ts'
 export { type RenderedTexts, render_html, renderedFields, renderedOf, renderTexts } from './rendered-texts/rendered.ts'
 export { recordEpicState, recordIssueState, recordMergeRequestState } from './state-events/queries.ts'
 export { stateEventRoutesOf } from './state-events/routes.ts'

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../test/world.ts'
 import { openMergeRequest } from '../review/merge-requests/testing.ts'
+import { apply, block } from '../review/suggestions/testing.ts'
 import { entriesOf, exportOf, importOf } from './testing.ts'
 
 /** Text as people and attackers write it, without what no record can have. */
@@ -30,10 +31,11 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('spend' as const), on: fc.nat(), minutes: fc.integer({ min: 1, max: 500 }) }),
   fc.record({ kind: fc.constant('link' as const), on: fc.nat(), to: fc.nat() }),
   fc.record({ kind: fc.constant('assign' as const), on: fc.nat(), who: fc.nat() }),
-  fc.record({ kind: fc.constant('release' as const), name: text, description: text }),
+  fc.record({ kind: fc.constant('release' as const), name: text, description: text, milestone: text }),
   fc.record({ kind: fc.constant('snippet' as const), title: text, content: text }),
   fc.record({ kind: fc.constant('page' as const), title: fc.stringMatching(/^[a-z]{3,8}$/), content: text }),
   fc.record({ kind: fc.constant('board' as const), name: text }),
+  fc.record({ kind: fc.constant('suggestion' as const), text, applies: fc.boolean() }),
 )
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
@@ -67,16 +69,28 @@ async function play(world: World, at: string, people: readonly Client[], steps: 
       })
     else if (one.kind === 'release') {
       const { name, description } = one
-      await world.root.post(`${at}/releases`, { tag_name: `v${++tags}`, ref: 'main', name, description })
+      await who.post(`${at}/milestones`, { title: one.milestone })
+      const milestones = [one.milestone]
+      await world.root.post(`${at}/releases`, { tag_name: `v${++tags}`, ref: 'main', name, description, milestones })
     } else if (one.kind === 'snippet')
       await who.post(`${at}/snippets`, {
         title: one.title,
         visibility: 'public',
         files: [{ file_path: 'a', content: one.content }],
       })
+    else if (one.kind === 'suggestion') await suggestLine(who, `${at}/merge_requests/1`, one)
     else if (one.kind === 'page') await who.post(`${at}/wikis`, { title: one.title, content: one.content })
     else await who.post(`${at}/boards`, { name: one.name })
   }
+}
+
+/** Suggests another first line of the file `b`, and applies that. */
+async function suggestLine(who: Client, at: string, { text: line, applies }: { text: string; applies: boolean }) {
+  const { diff_refs } = (await who.get(at)).json
+  const position = { ...diff_refs, position_type: 'text', new_path: 'b', old_path: 'b', new_line: 1 }
+  const made = await who.post(`${at}/discussions`, { body: block(line), position })
+  const [suggestion] = made.json.notes?.[0].suggestions ?? []
+  if (applies && suggestion) await apply(who, suggestion.id)
 }
 
 describe('generated projects', () => {

@@ -81,6 +81,7 @@ async function storied(world: World) {
       tag_name: 'v1',
       name: 'One',
       description: 'The first',
+      milestones: ['Next', 'Group milestone'],
       assets: { links: [{ name: 'file', url: 'https://example.com/file' }] },
     }),
   )

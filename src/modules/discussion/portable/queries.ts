@@ -21,6 +21,7 @@ import { type Sql, sql } from '../../../db/sql.ts'
 import { belowHeld } from '../../groups/index.ts'
 import { isNumbered, kindOf, type NoteableType } from '../noteables/kinds.ts'
 import { isChangedLine, isPosition } from '../positions/position.ts'
+import { suggestionRelation } from './suggestion-queries.ts'
 
 /** More than a note may have, because each import may add a line. Comments of commits once had no limit but that of requests. */
 const mostText = { text: 1_100_000, batch: 50 }
@@ -101,6 +102,7 @@ function ofKind(type: NoteableType): Relation[] {
       amend: (record, import_) => signed(holder.of, record, import_),
       batch: most.batch,
     },
+    ...(type === 'MergeRequest' ? [suggestionRelation] : []),
     {
       name: `${one}_awards`,
       ...below('award_emoji'),

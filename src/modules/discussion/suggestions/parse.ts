@@ -10,7 +10,7 @@ export type Suggested = {
 }
 
 /** Maximum suggestions of one note; further ones are shown, but cannot be applied. */
-const mostOfNote = 20
+export const mostOfNote = 20
 /** Maximum lines above and below; larger numbers count as this one. */
 const mostLines = 100
 

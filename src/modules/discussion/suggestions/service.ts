@@ -8,7 +8,7 @@ import { parseSuggestions, type Suggested } from './parse.ts'
 import { deleteSuggestions, insertSuggestions, type NewSuggestion, type SuggestionRow } from './queries.ts'
 
 /** Maximum characters of the lines that the suggestions of one note replace: their records copy them. Further ones cannot be applied. */
-const mostReplaced = 256 * 1024
+export const mostReplaced = 256 * 1024
 
 /**
  * The suggestions of a text at a position in a diff, for the lines of the file there. None at removed lines, in images, and in files that

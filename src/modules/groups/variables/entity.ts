@@ -11,7 +11,7 @@ const fields = {
     description: 'file: the variable holds the path of a file with the value',
   }),
   key: Type.String({ description: 'Name of the variable' }),
-  value: Type.String({ description: 'Value of the variable' }),
+  value: nullable(Type.String(), { description: 'Value of the variable; null if it is hidden' }),
   protected: Type.Boolean({ description: 'Only for protected branches and tags' }),
   masked: Type.Boolean({ description: 'Masked in job logs' }),
   raw: Type.Boolean({ description: 'Do not expand variables' }),
@@ -21,7 +21,7 @@ const fields = {
 const present = (row: VariableRow, { secrets }: Ctx) => ({
   variable_type: row.variable_type,
   key: row.key,
-  value: openValue(secrets, row),
+  value: row.hidden ? null : openValue(secrets, row),
   protected: row.protected,
   masked: row.masked,
   raw: row.raw,
@@ -32,9 +32,14 @@ export const Variable = entity({
   name: 'Variable',
   schema: Type.Object({
     ...fields,
+    hidden: Type.Boolean({ description: 'No response shows the value' }),
     environment_scope: Type.String({ description: 'Environments; `*` for all' }),
   }),
-  present: (row: VariableRow, ctx) => ({ ...present(row, ctx), environment_scope: row.environment_scope }),
+  present: (row: VariableRow, ctx) => ({
+    ...present(row, ctx),
+    hidden: row.hidden,
+    environment_scope: row.environment_scope,
+  }),
 })
 
 /** A variable of the whole instance, for all environments. */

@@ -20,13 +20,15 @@ export const variableRow = {
   id: integer,
   key: text,
   sealed_value: text,
+  /** No response shows the value. It stays so. */
+  hidden: boolean,
   project_id: nullable(integer),
   namespace_id: nullable(integer),
 }
 export type VariableRow = RowOf<typeof variableRow>
 
 const columns = raw(
-  'v.id, v.project_id, v.namespace_id, v.key, v.sealed_value, v.variable_type, v.protected, v.masked, v.raw, v.environment_scope, v.description',
+  'v.id, v.project_id, v.namespace_id, v.key, v.sealed_value, v.hidden, v.variable_type, v.protected, v.masked, v.raw, v.environment_scope, v.description',
 )
 
 export const variablesOf = (holder: Holder): List => ({
@@ -53,7 +55,7 @@ export const findVariables = (db: Db, holder: Holder, key: string, scope: string
     `,
   )
 
-export type NewVariable = VariableAttributes & { key: string; sealedValue: string }
+export type NewVariable = VariableAttributes & { key: string; sealedValue: string; hidden: boolean }
 
 export async function insertVariable(tx: Tx, holder: Holder, variable: NewVariable): Promise<VariableRow> {
   const { projectId, namespaceId } = holderIds(holder)
@@ -61,13 +63,13 @@ export async function insertVariable(tx: Tx, holder: Holder, variable: NewVariab
     variableRow,
     sql`
       insert into variables as v (
-        project_id, namespace_id, key, sealed_value, variable_type, protected, masked, raw,
+        project_id, namespace_id, key, sealed_value, hidden, variable_type, protected, masked, raw,
         environment_scope, description
       )
       values (
-        ${projectId}, ${namespaceId}, ${variable.key}, ${variable.sealedValue}, ${variable.variable_type},
-        ${variable.protected}, ${variable.masked}, ${variable.raw}, ${variable.environment_scope},
-        ${variable.description}
+        ${projectId}, ${namespaceId}, ${variable.key}, ${variable.sealedValue}, ${variable.hidden},
+        ${variable.variable_type}, ${variable.protected}, ${variable.masked}, ${variable.raw},
+        ${variable.environment_scope}, ${variable.description}
       )
       returning ${columns}
     `,

@@ -25,6 +25,11 @@ const attributes = {
 const scoped = {
   environment_scope: Optional(Text({ description: 'Environments; `*` matches any text' })),
 }
+const hiding = {
+  masked_and_hidden: Optional(
+    Flag({ description: 'Mask in job logs, and never show the value; cannot be changed afterwards' }),
+  ),
+}
 const filter = {
   filter: Optional(
     Params(
@@ -34,7 +39,7 @@ const filter = {
   ),
 }
 
-/** Shared by projects, groups and the instance. Instance variables have no environment scope. */
+/** Shared by projects, groups and the instance. Instance variables have no environment scope and cannot be hidden. */
 const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>(
   base: '/projects/:id/variables' | '/groups/:id/variables' | '/admin/ci/variables',
   what: string,
@@ -46,6 +51,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
   // Handlers see declared parameters only: without scopes, these are absent.
   const scope = (hasScopes ? scoped : {}) as typeof scoped
   const which = (hasScopes ? filter : {}) as typeof filter
+  const hidable = (hasScopes ? hiding : {}) as typeof hiding
   const named = (params: { key: string; filter?: { environment_scope?: string } }) => ({
     key: params.key,
     scope: params.filter?.environment_scope,
@@ -79,7 +85,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
       summary: `Create ${what} variable`,
       subject,
       allow: 'admin_variable',
-      params: Params({ key, value, ...attributes, ...scope }),
+      params: Params({ key, value, ...attributes, ...scope, ...hidable }),
       returns,
       handle: ({ subject: held, params: { key: name, ...input }, ctx }) =>
         createVariable(ctx, holderOf(held), name, input),

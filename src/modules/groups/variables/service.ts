@@ -32,6 +32,8 @@ const maskable = /^[A-Za-z0-9_+=/@:.~-]{8,}$/
 const scopeShape = /^[A-Za-z0-9_\-/${}. *]+$/
 const scopeText = "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', '*' and spaces"
 
+const shownAgain = 'The visibility setting cannot be changed for masked and hidden variables.'
+
 const lengthOf = (text: string, maximum: number): string[] => ([...text].length > maximum ? [tooLong(maximum)] : [])
 
 function check(
@@ -96,9 +98,9 @@ export async function createVariable(
   ctx: Ctx,
   holder: Holder,
   key: string,
-  input: VariableInput & { value: string },
+  { masked_and_hidden: hidden = false, ...input }: VariableInput & { value: string; masked_and_hidden?: boolean },
 ): Promise<VariableRow> {
-  const wanted = { ...defaults(ctx), ...given(input), value: input.value }
+  const wanted = { ...defaults(ctx), ...given(input), value: input.value, ...(hidden && { masked: true }) }
   check(key, wanted)
   const named = {
     key,
@@ -108,14 +110,14 @@ export async function createVariable(
   return ctx
     .transaction(async (tx) => {
       const sealedValue = sealValue(ctx.secrets, named, wanted.value)
-      const made = await insertVariable(tx, holder, { ...wanted, key, sealedValue })
+      const made = await insertVariable(tx, holder, { ...wanted, key, sealedValue, hidden })
       await record(ctx, tx, 'variable_created', holder, made)
       return made
     })
     .catch(asTaken(key))
 }
 
-/** Absent attributes stay. */
+/** Absent attributes stay. A hidden variable stays masked and hidden. */
 export async function editVariable(
   ctx: Ctx,
   holder: Holder,
@@ -125,6 +127,7 @@ export async function editVariable(
   return ctx
     .transaction(async (tx) => {
       const held = singleVariable(await lockVariables(tx, holder, key, scope))
+      if (held.hidden && input.masked === false) throw invalidFields({ masked: [shownAgain] })
       const wanted = { ...held, value: openValue(ctx.secrets, held), ...given(input) }
       check(key, wanted)
       const changed = (await updateVariable(tx, held.id, {

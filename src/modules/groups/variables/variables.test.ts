@@ -22,6 +22,7 @@ describe.for(bases)('variables of %s', (base) => {
       value: 'hunter2',
       protected: false,
       masked: false,
+      hidden: false,
       raw: false,
       description: null,
       environment_scope: '*',
@@ -109,6 +110,52 @@ describe.for(bases)('variables of %s', (base) => {
   ] as const)('masked variable with the value %s: %i', async ([value, status], { world }) => {
     const variables = await placeIn(world, base)
     expect((await world.root.post(variables, { key: 'M', value, masked: true })).status).toBe(status)
+  })
+
+  test('no response shows the value of a variable that was created as masked and hidden', async ({ world }) => {
+    const variables = await placeIn(world, base)
+    const input = { key: 'H', value: 'hunter2-hunter2', masked: false, masked_and_hidden: true }
+    const made = await world.root.post(variables, input)
+    const record = { key: 'H', value: null, masked: true, hidden: true, environment_scope: '*' }
+    expect(made).toMatchObject({ status: 201, json: record })
+    const one = `${variables}/H`
+    const changed = await world.root.put(one, { value: 'other-than-before', description: 'for deploys' })
+    expect(changed).toMatchObject({ status: 200, json: { ...record, description: 'for deploys' } })
+    const answers = [made, changed, await world.root.get(one), await world.root.get(variables)]
+    answers.push(await world.root.put(one, { environment_scope: 'production' }), await world.root.delete(one))
+    for (const { text } of answers) expect(text).not.toMatch(/hunter2|other-than/)
+  })
+
+  test.for([
+    ['masked', { masked: false }, 400],
+    ['masked, with another value', { masked: false, value: 'short' }, 400],
+    ['hidden', { hidden: false }, 200],
+    ['masked_and_hidden', { masked_and_hidden: false }, 200],
+    ['value', { value: null }, 200],
+  ] as const)('a hidden variable stays hidden when %s is changed', async ([, change, status], { world }) => {
+    const variables = await placeIn(world, base)
+    await world.root.post(variables, { key: 'H', value: 'hunter2-hunter2', masked_and_hidden: true })
+    const answer = await world.root.put(`${variables}/H`, change)
+    expect(answer.status).toBe(status)
+    if (status === 400) expect(Object.keys(answer.json.message)).toEqual(['masked'])
+    expect((await world.root.get(`${variables}/H`)).json).toMatchObject({ value: null, masked: true, hidden: true })
+  })
+
+  test('a variable that is not hidden cannot be hidden afterwards', async ({ world }) => {
+    const variables = await placeIn(world, base)
+    await world.root.post(variables, { key: 'H', value: 'hunter2-hunter2', masked: true })
+    expect((await world.root.put(`${variables}/H`, { masked_and_hidden: true, hidden: true })).status).toBe(200)
+    expect((await world.root.get(`${variables}/H`)).json).toMatchObject({ value: 'hunter2-hunter2', hidden: false })
+  })
+
+  test('400 for a hidden variable with a value that cannot be masked, on creation and change', async ({ world }) => {
+    const variables = await placeIn(world, base)
+    const refused = { status: 400, json: { message: { value: ['is invalid'] } } }
+    const create = (value: string) => world.root.post(variables, { key: 'H', value, masked_and_hidden: true })
+    expect(await create('short')).toMatchObject(refused)
+    expect(await create('two\nlines of it')).toMatchObject(refused)
+    expect((await create('long-enough')).status).toBe(201)
+    expect(await world.root.put(`${variables}/H`, { value: 'short' })).toMatchObject(refused)
   })
 
   test('the values of variables are not readable in the database, audit events or events', async ({ world }) => {

@@ -88,14 +88,18 @@ export async function editIssue(ctx: Ctx, subject: IssueSubject, given: IssueEdi
     ...(!may('admin_issue') && unadministered),
     ...(!may('date_note') && { created_at: undefined, updated_at: undefined }),
   }
-  const [assignees, addedAssignees, milestoneId, epicId] = await Promise.all([
-    edit.assignee_ids && assignableAmong(ctx, 'Issue', subject.project_id, edit.assignee_ids),
-    assignableAmong(ctx, 'Issue', subject.project_id, edit.add_assignee_ids),
-    usableMilestone(ctx, subject.project_id, edit.milestone_id),
-    chosenEpic(ctx, subject.project, edit),
-  ])
-  const prepared = { assignees, addedAssignees, milestoneId, epicId, mayReopen: may('reopen_issue') }
-  await ctx.transaction((tx) => apply(ctx, tx, subject, edit, prepared))
+  const epicId = await chosenEpic(ctx, subject.project, edit)
+  await ctx.transaction(async (tx) => {
+    const assignable = (ids: readonly number[] | undefined) =>
+      assignableAmong(tx, ctx, 'Issue', subject.project_id, ids)
+    await apply(ctx, tx, subject, edit, {
+      assignees: edit.assignee_ids && (await assignable(edit.assignee_ids)),
+      addedAssignees: await assignable(edit.add_assignee_ids),
+      milestoneId: await usableMilestone(tx, subject.project_id, edit.milestone_id),
+      epicId,
+      mayReopen: may('reopen_issue'),
+    })
+  })
 }
 
 /** What a caller cannot change who may not administer issues. */

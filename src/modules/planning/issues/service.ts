@@ -16,7 +16,7 @@ import {
 import { type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { changeEpicOfIssue, chosenEpic } from '../epic-links/service.ts'
 import { setLabels } from '../labels/assign.ts'
-import { findUsableMilestone } from '../milestones/queries.ts'
+import { usableMilestone } from '../milestones/service.ts'
 import { agentOf } from './agents.ts'
 import { insertIssue } from './edit-queries.ts'
 import { emitIssue } from './events.ts'
@@ -67,14 +67,12 @@ export async function createIssue(
     ...(!may('admin_issue') && unadministered),
     ...(!may('date_issue') && { iid: undefined, created_at: undefined }),
   }
-  const [assignees, milestoneId, epicId] = await Promise.all([
-    assignableAmong(ctx, 'Issue', project.id, input.assignee_ids),
-    input.milestone_id && findUsableMilestone(ctx.db, project.id, input.milestone_id),
-    chosenEpic(ctx, project, input),
-  ])
+  const epicId = await chosenEpic(ctx, project, input)
   const authorId = ctx.actor!.id
   return ctx
     .transaction(async (tx) => {
+      const assignees = await assignableAmong(tx, ctx, 'Issue', project.id, input.assignee_ids)
+      const milestoneId = await usableMilestone(tx, project.id, input.milestone_id)
       const made = await insertIssue(tx, {
         projectId: project.id,
         title,
@@ -82,7 +80,7 @@ export async function createIssue(
         authorId,
         confidential: input.confidential ?? false,
         discussionLocked: input.discussion_locked ?? null,
-        milestoneId: milestoneId || null,
+        milestoneId: milestoneId ?? null,
         dueDate: input.due_date ?? null,
         weight: input.weight ?? null,
         iid: input.iid,

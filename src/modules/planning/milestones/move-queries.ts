@@ -23,6 +23,10 @@ const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
     join boards b on b.milestone_id = ms.id
       or exists (select from board_lists bl where bl.board_id = b.id and bl.milestone_id = ms.id)
   where ms.namespace_id = any(${leftGroups}::bigint[]) and b.project_id in (${projects})
+  union
+  select r.project_id, ms.id
+  from milestones ms join release_milestones rm on rm.milestone_id = ms.id join releases r on r.id = rm.release_id
+  where ms.namespace_id = any(${leftGroups}::bigint[]) and r.project_id in (${projects})
 `
 
 /** Copies the milestones that the projects use and can no longer use, unless one of the title is available. */

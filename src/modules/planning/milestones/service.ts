@@ -1,7 +1,7 @@
 import { groupPolicy } from '../../../access/group-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Tx } from '../../../db/db.ts'
+import type { Db, Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { type FieldViolations, forbidden, invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
@@ -58,14 +58,17 @@ export async function getMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id: n
   return milestone
 }
 
-/** The id of the milestone to set: null for none, undefined (ignored) if the project cannot use it. */
+/**
+ * The id of the milestone to set: null for none, undefined (ignored) if the project cannot use it. Looked up in the transaction that sets
+ * it, whose next attempt misses one that was deleted meanwhile.
+ */
 export async function usableMilestone(
-  ctx: Ctx,
+  db: Db,
   projectId: number,
   id: number | null | undefined,
 ): Promise<number | null | undefined> {
   if (!id) return id === undefined ? undefined : null
-  return findUsableMilestone(ctx.db, projectId, id)
+  return findUsableMilestone(db, projectId, id)
 }
 
 export type MilestoneInput = {

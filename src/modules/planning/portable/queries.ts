@@ -88,6 +88,10 @@ const usedMilestones = (projectId: number): Sql => sql`
   select l.milestone_id
   from board_lists l join boards m on m.id = l.board_id
   where m.project_id = ${projectId}
+  union
+  select l.milestone_id
+  from release_milestones l join releases m on m.id = l.release_id
+  where m.project_id = ${projectId}
 `
 
 /** Own rows first, then those of groups by title, so that the order does not depend on the groups. */
@@ -365,3 +369,31 @@ export const planningRelations: readonly Relation[] = [
 
 /** What `planning` has of the merge requests of a project. */
 export const planningOfMergeRequests: readonly Relation[] = ofNoteables('merge_request')
+
+/** As many as a request may name. */
+const mostOfRelease = 100
+
+/** The record of a release has all of its milestones. */
+function withinRelease(record: PortableRecord, { state }: Amending): PortableRecord | undefined {
+  const key = String(record['release'])
+  const count = (state.get(key) ?? 0) + 1
+  state.set(key, count)
+  return count > mostOfRelease ? undefined : record
+}
+
+/** Milestones of releases, which come before. */
+export const releaseMilestoneRelation: Relation = {
+  name: 'release_milestones',
+  table: 'release_milestones',
+  from: raw(
+    'from releases m join release_milestones t on t.release_id = m.id join milestones ms on ms.id = t.milestone_id',
+  ),
+  where: ({ id }) => sql`m.project_id = ${id}`,
+  order: ['m.id', { text: 'ms.title' }, 't.milestone_id'],
+  columns: {
+    release: { ...partOf('releases'), column: 'release_id' },
+    milestone: { ...partOf('milestones'), column: 'milestone_id' },
+  },
+  repeats: 'skip',
+  amend: withinRelease,
+}

@@ -3,7 +3,12 @@ import { environmentRelations, pipelineRelation } from '../../ci/index.ts'
 import { discussionRelations } from '../../discussion/index.ts'
 import { groupHoldings, projectHoldings } from '../../groups/index.ts'
 import { hookRelation } from '../../integrations/index.ts'
-import { planningOfGroups, planningOfMergeRequests, planningRelations } from '../../planning/index.ts'
+import {
+  planningOfGroups,
+  planningOfMergeRequests,
+  planningRelations,
+  releaseMilestoneRelation,
+} from '../../planning/index.ts'
 import { uploadRelation } from '../../projects/index.ts'
 import { largeFilesRelation, pushesRelations } from '../../pushes/index.ts'
 import { imageRelations } from '../../registry/index.ts'
@@ -24,6 +29,7 @@ export const projectRelations: readonly Relation[] = [
   ...discussionRelations(['Issue', 'MergeRequest', 'Snippet', 'Commit']),
   pipelineRelation,
   ...repositoryRelations,
+  releaseMilestoneRelation,
   ...environmentRelations,
   ...projectHoldings,
   hookRelation,

@@ -125,7 +125,7 @@ class Writer {
     this.#bytes = 0
     if (batch.length === 0) return
     const { adopt, hasId, amend } = this.#relation
-    const { tx, holder, people } = this.#importing
+    const { tx, holder, people, supply } = this.#importing
     if (adopt) {
       const among = batch.filter(({ record }) => adopt.among(record)).map(({ record }) => adopt.key(record))
       for (const [key, id] of await findAdopted(tx, this.#relation, holder, among))
@@ -145,7 +145,7 @@ class Writer {
       const changed = amend
         ? amend(record, { line, state: this.#state, lostName: (username) => people.lostName(username) })
         : record
-      const supplied = this.#importing.supply ? await this.#importing.supply(this.#relation, changed) : changed
+      const supplied = changed && supply ? await supply(this.#relation, changed) : changed
       const row = supplied && this.#rowOf(supplied, line)
       if (!row) {
         this.#leaveOut(line)

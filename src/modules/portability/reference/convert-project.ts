@@ -77,7 +77,7 @@ export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, fo
   for await (const milestone of tree.of('milestones')) await addMilestone(noteables, milestone)
   for await (const issue of tree.of('issues')) await convertNoteable(noteables, 'issue', issue)
   for await (const request of tree.of('merge_requests')) await convertNoteable(noteables, 'merge_request', request)
-  for await (const release of tree.of('releases')) await addRelease(to, release)
+  for await (const release of tree.of('releases')) await addRelease(noteables, release)
   let pipelines = 0
   for await (const pipeline of tree.of('ci_pipelines')) await addPipeline(to, pipeline, ++pipelines)
   for (const kind of ['branch', 'tag'] as const)
@@ -131,7 +131,7 @@ async function addMilestone({ to, milestones }: Noteables, milestone: Nested): P
   if (line !== undefined) milestones.set(milestone['title'], line)
 }
 
-async function addRelease(to: Converter, release: Nested): Promise<void> {
+async function addRelease({ to, milestones }: Noteables, release: Nested): Promise<void> {
   const times = timesOf(release)
   const line = await to.add('releases', {
     ...pick(release, 'tag', 'name'),
@@ -141,6 +141,10 @@ async function addRelease(to: Converter, release: Nested): Promise<void> {
     ...times,
   })
   if (line === undefined) return
+  for (const named of listIn(release, 'milestone_releases')) {
+    const milestone = milestones.get(oneIn(named, 'milestone')?.['title'])
+    if (milestone !== undefined) await to.add('release_milestones', { release: line, milestone })
+  }
   for (const link of listIn(release, 'links'))
     await to.add('release_links', {
       release: line,

@@ -51,6 +51,7 @@ describe('releases', () => {
       description: 'News',
       created_at: expect.any(String),
       released_at: made.json.created_at,
+      milestones: [],
       upcoming_release: false,
       author: expect.objectContaining({ id: dan.id }),
       commit: expect.objectContaining({ id: oid }),
@@ -180,7 +181,7 @@ describe('releases', () => {
     await dan.post(at(id), described('v/1', { assets: { links: [{ name: 'a', url: 'https://a.example' }] } }))
     const [seen] = (await guest.get(at(id))).json
     expect(Object.keys(seen).sort()).toEqual(
-      ['assets', 'author', 'created_at', 'description', 'name', 'released_at', 'upcoming_release'].sort(),
+      ['assets', 'author', 'created_at', 'description', 'milestones', 'name', 'released_at', 'upcoming_release'].sort(),
     )
     expect(seen).toMatchObject({ name: expect.stringMatching(/^Release-\d+$/), assets: { count: 1 } })
     expect(seen.assets).not.toHaveProperty('sources')

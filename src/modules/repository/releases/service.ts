@@ -9,6 +9,7 @@ import { openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { createTag } from '../tags/service.ts'
 import { insertLinks, type LinkValues } from './link-queries.ts'
 import { requireLinks } from './link-service.ts'
+import type { MilestonesOfReleases } from './milestones.ts'
 import {
   deleteRelease,
   findLatestRelease,
@@ -47,10 +48,17 @@ export type NewRelease = {
   readonly description?: string
   readonly released_at?: Date
   readonly links: readonly LinkValues[]
+  /** Titles of milestones. */
+  readonly milestones?: readonly string[]
 }
 
 /** Creates a release of a tag, and the tag if it is missing. Of two concurrent requests one succeeds. */
-export async function createRelease(ctx: Ctx, project: ProjectSubject, input: NewRelease): Promise<ReleaseRow> {
+export async function createRelease(
+  ctx: Ctx,
+  project: ProjectSubject,
+  input: NewRelease,
+  milestones: MilestonesOfReleases,
+): Promise<ReleaseRow> {
   requireName(input.name)
   requireLinks(input.links)
   const isNewTag = await ensureTag(ctx, project, input)
@@ -64,6 +72,7 @@ export async function createRelease(ctx: Ctx, project: ProjectSubject, input: Ne
     })
     if (id === undefined) throw conflict('Release already exists')
     if (input.links.length > 0) await insertLinks(tx, id, input.links)
+    if (input.milestones) await milestones.assign(ctx, tx, project, id, input.milestones)
     await emitReleaseEvent(tx, ctx, 'release_created', project, input.tag_name)
     return (await findRelease(tx, project.id, input.tag_name))!
   })
@@ -94,7 +103,10 @@ export async function editRelease(
     readonly name?: string | null
     readonly description?: string | null
     readonly released_at?: Date
+    /** Titles of all milestones. */
+    readonly milestones?: readonly string[]
   },
+  milestones: MilestonesOfReleases,
 ): Promise<ReleaseRow> {
   requireName(changes.name)
   return ctx.transaction(async (tx) => {
@@ -105,6 +117,7 @@ export async function editRelease(
       description: changes.description === null ? '' : changes.description,
       releasedAt: changes.released_at,
     })
+    if (changes.milestones) await milestones.assign(ctx, tx, project, id, changes.milestones)
     await emitReleaseEvent(tx, ctx, 'release_updated', project, tag)
     return (await findRelease(tx, project.id, tag))!
   })

@@ -61,15 +61,19 @@ export type MergeRequestEdit = LabelEdit & {
   readonly allow_collaboration?: boolean
 }
 
-/** What is computed before the merge request is locked. */
-type Prepared = {
-  /** Whether the caller may change `allow_collaboration`. */
-  readonly mayAllowCollaboration: boolean
+/** What an edit refers to, as far as the project can use it. */
+type Referred = {
   readonly assignees: readonly number[] | undefined
   readonly addedAssignees: readonly number[]
   readonly reviewers: readonly number[] | undefined
   readonly addedReviewers: readonly number[]
   readonly milestoneId: number | null | undefined
+}
+
+/** What is computed before the merge request is locked. */
+type Prepared = Referred & {
+  /** Whether the caller may change `allow_collaboration`. */
+  readonly mayAllowCollaboration: boolean
   /** Present if the target branch changes or the merge request is reopened. */
   readonly version: Version | undefined
 }
@@ -109,7 +113,10 @@ export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, g
   const allowed = mayAdminister ? edit : withoutAdministered(edit)
   const prepared = await prepare(ctx, subject, allowed)
   try {
-    await ctx.transaction((tx) => apply(ctx, tx, project, subject.id, allowed, prepared))
+    await ctx.transaction(async (tx) => {
+      const referred = await findReferred(ctx, tx, project, allowed)
+      await apply(ctx, tx, project, subject.id, allowed, { ...prepared, ...referred })
+    })
   } catch (error) {
     if (violatedUnique(error) !== onePerBranches) throw error
     const branches = {
@@ -138,23 +145,32 @@ const withoutAdministered = ({
   ...rest
 }: MergeRequestEdit): MergeRequestEdit => rest
 
-async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit): Promise<Prepared> {
+async function prepare(
+  ctx: Ctx,
+  subject: MergeRequestSubject,
+  edit: MergeRequestEdit,
+): Promise<Omit<Prepared, keyof Referred>> {
   const { project } = subject
   const branch = edit.target_branch ?? subject.target_branch
   const isMoved = branch !== subject.target_branch || edit.state_event === 'reopen'
   const source = await sourceOf(ctx, subject)
-  const [assignees, addedAssignees, reviewers, addedReviewers, milestoneId, version] = await Promise.all([
-    edit.assignee_ids && assignableOf(ctx, project, edit.assignee_ids),
-    assignableOf(ctx, project, edit.add_assignee_ids),
-    edit.reviewer_ids && assignableOf(ctx, project, edit.reviewer_ids),
-    assignableOf(ctx, project, edit.add_reviewer_ids),
-    usableMilestone(ctx, project.id, edit.milestone_id),
+  const version =
     isMoved && subject.state !== 'merged'
-      ? versionInto(ctx, subject, source, branch, edit.state_event === 'reopen')
-      : undefined,
-  ])
-  const mayAllow = source !== null && mayAllowCollaboration(ctx, source, project)
-  return { assignees, addedAssignees, reviewers, addedReviewers, milestoneId, version, mayAllowCollaboration: mayAllow }
+      ? await versionInto(ctx, subject, source, branch, edit.state_event === 'reopen')
+      : undefined
+  return { version, mayAllowCollaboration: source !== null && mayAllowCollaboration(ctx, source, project) }
+}
+
+/** People and milestone of an edit. The next attempt of the transaction misses what was deleted meanwhile. */
+async function findReferred(ctx: Ctx, tx: Tx, project: ProjectSubject, edit: MergeRequestEdit): Promise<Referred> {
+  const assignable = (ids: readonly number[] | undefined) => assignableOf(tx, ctx, project, ids)
+  return {
+    assignees: edit.assignee_ids && (await assignable(edit.assignee_ids)),
+    addedAssignees: await assignable(edit.add_assignee_ids),
+    reviewers: edit.reviewer_ids && (await assignable(edit.reviewer_ids)),
+    addedReviewers: await assignable(edit.add_reviewer_ids),
+    milestoneId: await usableMilestone(tx, project.id, edit.milestone_id),
+  }
 }
 
 /** The project of the source branch; null if it is deleted. */

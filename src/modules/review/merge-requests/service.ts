@@ -2,6 +2,7 @@ import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { Failure, forbidden, notFound } from '../../../kernel/failure.ts'
 import {
@@ -12,7 +13,7 @@ import {
   noteMentions,
   replaceAssigned,
 } from '../../discussion/index.ts'
-import { findUsableMilestone, setLabels } from '../../planning/index.ts'
+import { setLabels, usableMilestone } from '../../planning/index.ts'
 import { loadProject, openRepository, type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
 import {
@@ -76,17 +77,16 @@ export async function createMergeRequest(
   if (target.id === source.id && input.source_branch === input.target_branch)
     throw refused("You can't use same project/branch for source and target")
   const branches = { source, target, sourceBranch: input.source_branch, targetBranch: input.target_branch }
-  const [version, values, assignees, reviewers] = await Promise.all([
-    findVersion(ctx, branches),
-    valuesOf(ctx, source, target, input),
-    assignableOf(ctx, target, input.assignee_ids),
-    assignableOf(ctx, target, input.reviewer_ids),
-  ])
+  const [version, values] = await Promise.all([findVersion(ctx, branches), valuesOf(ctx, source, target, input)])
   const repo = openRepository(ctx, target)
   const authorId = ctx.actor!.id
   try {
     const made = await ctx.transaction(async (tx) => {
-      const inserted = await insertMergeRequest(tx, values)
+      const assignees = await assignableOf(tx, ctx, target, input.assignee_ids)
+      const reviewers = await assignableOf(tx, ctx, target, input.reviewer_ids)
+      const wanted = mayAdminister(ctx, target) ? input.milestone_id : undefined
+      const milestoneId = (await usableMilestone(tx, target.id, wanted)) ?? null
+      const inserted = await insertMergeRequest(tx, { ...values, milestoneId })
       if (!inserted) throw notFound('Project')
       const noteable = asNoteable({ id: inserted.id, project_id: target.id })
       await recordVersion(tx, repo, inserted, version)
@@ -100,7 +100,7 @@ export async function createMergeRequest(
       await emitMergeRequest(tx, inserted.id, {
         kind: 'merge_request_opened',
         actorId: authorId,
-        ...(values.milestoneId !== null && { changes: { milestone_id: [null, values.milestoneId] } }),
+        ...(milestoneId !== null && { changes: { milestone_id: [null, milestoneId] } }),
       })
       return inserted
     })
@@ -141,11 +141,7 @@ async function valuesOf(
   source: ProjectSubject,
   target: ProjectSubject,
   input: MergeRequestInput,
-): Promise<NewMergeRequest> {
-  const milestone =
-    input.milestone_id !== undefined && mayAdminister(ctx, target)
-      ? await findUsableMilestone(ctx.db, target.id, input.milestone_id)
-      : undefined
+): Promise<Omit<NewMergeRequest, 'milestoneId'>> {
   const defaults = await mergingDefaults(ctx.db, target.id)
   const allowCollaboration = input.allow_collaboration === true && mayAllowCollaboration(ctx, source, target)
   return {
@@ -156,7 +152,6 @@ async function valuesOf(
     title: input.title,
     description: input.description ?? null,
     authorId: ctx.actor!.id,
-    milestoneId: milestone ?? null,
     squash: input.squash ?? defaults.squash,
     allowCollaboration,
     collaborationUserId: allowCollaboration ? ctx.actor!.id : null,
@@ -165,9 +160,10 @@ async function valuesOf(
   }
 }
 
-/** Requested assignees or reviewers who can be assigned, if the caller may assign. */
+/** Requested assignees or reviewers who can be assigned, if the caller may assign, looked up as `assignableAmong` says. */
 export const assignableOf = async (
+  tx: Tx,
   ctx: Ctx,
   target: ProjectSubject,
   ids: readonly number[] | undefined,
-): Promise<number[]> => (mayAdminister(ctx, target) ? assignableAmong(ctx, 'MergeRequest', target.id, ids) : [])
+): Promise<number[]> => (mayAdminister(ctx, target) ? assignableAmong(tx, ctx, 'MergeRequest', target.id, ids) : [])
