@@ -13,9 +13,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { allGone, freePort, Launched, temporaryFolder } from '../src/processes/testing/launch.ts'
-import { waitMs } from './waiting.ts'
+import { eventually } from './waiting.ts'
 
 const bin = fileURLToPath(new URL('../bin/stithy.js', import.meta.url))
 
@@ -278,7 +278,7 @@ async function launchPatient() {
   const folder = await installation(patient)
   addPackagedNode(join(folder, 'node_modules'))
   const launched = new Launched([join(folder, 'bin/stithy.js')], {}, { file: withoutExecve.join('=') })
-  await vi.waitFor(() => expect(launched.out).toContain('.'), { timeout: waitMs })
+  await eventually(() => expect(launched.out).toContain('.'))
   const child = Number(/pid (\d+)/.exec(launched.out)![1])
   expect(child).not.toBe(launched.pid)
   return { launched, child }

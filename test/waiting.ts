@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises'
-import { vi } from 'vitest'
 
 /**
  * How long a test waits for an event, in milliseconds. No test asserts it: it is generous, so that a busy machine does not
@@ -25,21 +24,20 @@ export async function withEnoughTime<T>(
   }
 }
 
-/** Waits until `check` no longer throws, and returns its result. */
-export const eventually = <T>(check: () => T | Promise<T>, interval = 20): Promise<T> =>
-  vi.waitFor(check, { timeout: waitMs, interval })
-
 /**
- * Waits until `left` counts none, however long that takes, and fails if their number has not changed for `waitMs`. For many
- * things, of which a busy machine does only a few in that time.
+ * Waits until `check` no longer throws, and returns its result. Fails with its error when that has been the same for `waitMs`: while the
+ * error changes, such as the number of things that are left, a busy machine makes progress.
  */
-export async function eventuallyNoneLeft(left: () => number | Promise<number>, interval = 20): Promise<void> {
-  let [last, since] = [Number.NaN, performance.now()]
+export async function eventually<T>(check: () => T | Promise<T>, interval = 20): Promise<T> {
+  let [last, since] = ['', performance.now()]
   for (;;) {
-    const now = await left()
-    if (now === 0) return
-    if (now !== last) [last, since] = [now, performance.now()]
-    else if (performance.now() - since > waitMs) throw new Error(`${now} are left, the same for ${waitMs} ms`)
+    try {
+      return await check()
+    } catch (error) {
+      const now = String(error)
+      if (now !== last) [last, since] = [now, performance.now()]
+      else if (performance.now() - since > waitMs) throw error
+    }
     await setTimeout(interval)
   }
 }

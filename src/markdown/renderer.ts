@@ -50,7 +50,7 @@ export class MarkdownRenderer implements AsyncDisposable {
     { caller, version, signal }: RenderOptions,
   ): Promise<Rendered[]> {
     const keys = documents.map(({ text, context }) =>
-      text.length > limits.text ? undefined : hash('sha256', JSON.stringify([version, context, text]), 'base64'),
+      text.length > limits.text ? undefined : keyOf(JSON.stringify([version, context, text])),
     )
     // What is too long needs no thread, and is not cached.
     const known = documents.map((document, index) => {
@@ -98,9 +98,14 @@ export class MarkdownRenderer implements AsyncDisposable {
   }
 }
 
+/** Longer keys are hashed. Most titles and notes are shorter, for which the hash would cost more than the rest of the look-up. */
+const maxKeyLength = 1000
+
+const keyOf = (inputs: string): string => (inputs.length > maxKeyLength ? hash('sha256', inputs, 'base64') : inputs)
+
 /** Approximate bytes of an entry. */
 function sizeOf({ parts, references, targets }: Rendered, key: string): number {
-  let size = 500 + key.length + 100 * (references.length + targets.length)
+  let size = 500 + 2 * key.length + 100 * (references.length + targets.length)
   for (const part of parts) size += 2 * part.length + 20
   for (const { fallback } of references) size += 2 * fallback.length
   return size

@@ -4,11 +4,11 @@ import { writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { FormData } from 'undici'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { Disk } from '../power-loss/disk.ts'
 import { noRecorder, Recording, recorder } from '../power-loss/recording.ts'
-import { waitMs } from '../waiting.ts'
+import { eventually } from '../waiting.ts'
 import { Client, git } from '../world.ts'
 
 const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
@@ -181,7 +181,7 @@ describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}
         const { json } = await client.get('/projects/root%2Ffirst/events?action=pushed')
         return json.some(({ push_data: { action, ref } }: Pushed) => action === 'removed' && ref === 'feature/one')
       }
-      await vi.waitFor(async () => expect(await isRemoved()).toBe(true), { timeout: waitMs, interval: 200 })
+      await eventually(async () => expect(await isRemoved()).toBe(true), 200)
     })
     await step('an avatar', () => {
       const body = new FormData()
@@ -208,9 +208,9 @@ describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}
       done(await client.send('PUT', `/${new URL(href).pathname}`, { headers: header, body: content }))
     })
     const imported = async (path: string) => {
-      await vi.waitFor(
+      await eventually(
         async () => expect((await client.get(`/projects/root%2F${path}`)).json.import_status).toBe('finished'),
-        { timeout: waitMs, interval: 200 },
+        200,
       )
     }
     await step('a fork', async () => {
@@ -225,7 +225,7 @@ describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}
     })
     await step('housekeeping', async () => {
       done(await client.post('/projects/root%2Ffirst/housekeeping'))
-      await vi.waitFor(() => expect(service.wasHousekept('001/1.git')).toBe(true), { timeout: waitMs, interval: 200 })
+      await eventually(() => expect(service.wasHousekept('001/1.git')).toBe(true), 200)
       await client.get('/user')
     })
     await step('a deleted branch that was packed', () =>

@@ -16,46 +16,54 @@ const header = /^([0-9a-f]{40}|[0-9a-f]{64}) (?:(commit|tree|blob|tag) (\d+)|sub
  * Asks `git cat-file --batch-command --buffer -z` for the type and size of an object. `spec` is an object name built by the server,
  * never raw user text: `<oid>`, `<oid>:<path>`, `refs/heads/x^{commit}`. `undefined` if it names no object, or is ambiguous.
  */
-export const objectInfo = (helper: Helper, spec: Buffer | string): Promise<ObjectInfo | undefined> =>
-  helper.ask(infoQuestion(spec))
+export const objectInfo = (helper: Helper, spec: Spec): Promise<ObjectInfo | undefined> =>
+  helper.ask(new InfoQuestion(spec))
 
 /** Like `objectInfo` for each of the specs, in their order. */
-export const objectInfos = (
-  helper: Helper,
-  specs: readonly (Buffer | string)[],
-): Promise<readonly (ObjectInfo | undefined)[]> => askAll(helper, specs.map(infoQuestion))
+export const objectInfos = (helper: Helper, specs: readonly Spec[]): Promise<readonly (ObjectInfo | undefined)[]> =>
+  askAll(
+    helper,
+    specs.map((spec) => new InfoQuestion(spec)),
+  )
 
 /** Like `objectInfo`, with the content if it has at most `maxBytes`; larger content is skipped. */
-export function objectContent(
-  helper: Helper,
-  spec: Buffer | string,
-  maxBytes: number,
-): Promise<ObjectContent | undefined> {
-  return helper.ask(new ContentQuestion(specBytes(spec), maxBytes))
+export function objectContent(helper: Helper, spec: Spec, maxBytes: number): Promise<ObjectContent | undefined> {
+  return helper.ask(new ContentQuestion(spec, maxBytes))
 }
 
 /** Like `objectContent` for each of the specs, in their order. All contents are in memory at the same time. */
 export const objectContents = (
   helper: Helper,
-  specs: readonly (Buffer | string)[],
+  specs: readonly Spec[],
   maxBytes: number,
 ): Promise<readonly (ObjectContent | undefined)[]> =>
   askAll(
     helper,
-    specs.map((spec) => new ContentQuestion(specBytes(spec), maxBytes)),
+    specs.map((spec) => new ContentQuestion(spec, maxBytes)),
   )
 
-const askAll = async <Answer>(helper: Helper, questions: readonly Question<Answer>[]): Promise<readonly Answer[]> =>
-  questions.length === 0 ? [] : helper.ask(new ManyQuestions(questions))
+type Spec = Buffer | string
+
+/** A question that can be one of many. */
+interface ObjectQuestion<Answer> extends Question<Answer> {
+  readonly command: Spec
+}
+
+const askAll = async <Answer>(
+  helper: Helper,
+  questions: readonly ObjectQuestion<Answer>[],
+): Promise<readonly Answer[]> => (questions.length === 0 ? [] : helper.ask(new ManyQuestions(questions)))
 
 /** Many questions that the helper gets, and answers, as one. */
 class ManyQuestions<Answer> implements Question<readonly Answer[]> {
   readonly request: Buffer
-  readonly #questions: readonly Question<Answer>[]
+  readonly #questions: readonly ObjectQuestion<Answer>[]
   #answers: Answer[] = []
 
-  constructor(questions: readonly Question<Answer>[]) {
-    this.request = Buffer.concat(questions.map(({ request }) => request))
+  constructor(questions: readonly ObjectQuestion<Answer>[]) {
+    const commands = questions.map(({ command }) => command)
+    const isText = commands.every((command) => typeof command === 'string')
+    this.request = isText ? Buffer.from(commands.join('')) : Buffer.concat(commands.map(bytesOf))
     this.#questions = questions
   }
 
@@ -74,29 +82,42 @@ class ManyQuestions<Answer> implements Question<readonly Answer[]> {
   }
 }
 
-function infoQuestion(spec: Buffer | string): Question<ObjectInfo | undefined> {
-  const name = specBytes(spec)
-  return {
-    request: command('info', name),
-    reset: () => {},
-    read: (inbox) => {
-      const head = readHeader(inbox, name)
-      return head && { answer: head.info }
-    },
+class InfoQuestion implements ObjectQuestion<ObjectInfo | undefined> {
+  readonly command: Spec
+  readonly #name: Spec
+
+  constructor(name: Spec) {
+    this.command = commandOf('info', name)
+    this.#name = name
+  }
+
+  get request(): Buffer {
+    return bytesOf(this.command)
+  }
+
+  reset(): void {}
+
+  read(inbox: Inbox): { answer: ObjectInfo | undefined } | undefined {
+    const head = readHeader(inbox, this.#name)
+    return head && { answer: head.info }
   }
 }
 
-class ContentQuestion implements Question<ObjectContent | undefined> {
-  readonly request: Buffer
-  readonly #name: Buffer
+class ContentQuestion implements ObjectQuestion<ObjectContent | undefined> {
+  readonly command: Spec
+  readonly #name: Spec
   readonly #maxBytes: number
   #info: ObjectInfo | undefined
   #toSkip = 0
 
-  constructor(name: Buffer, maxBytes: number) {
-    this.request = command('contents', name)
+  constructor(name: Spec, maxBytes: number) {
+    this.command = commandOf('contents', name)
     this.#name = name
     this.#maxBytes = maxBytes
+  }
+
+  get request(): Buffer {
+    return bytesOf(this.command)
   }
 
   reset(): void {
@@ -123,38 +144,36 @@ class ContentQuestion implements Question<ObjectContent | undefined> {
   }
 }
 
-const specBytes = (spec: Buffer | string): Buffer => {
-  const bytes = typeof spec === 'string' ? Buffer.from(spec, 'utf8') : spec
+const bytesOf = (spec: Spec): Buffer => (typeof spec === 'string' ? Buffer.from(spec, 'utf8') : spec)
+
+function commandOf(verb: 'info' | 'contents', name: Spec): Spec {
   // A NUL would end the request early and shift all later answers.
-  if (bytes.includes(0)) throw new Error('an object name holds a NUL')
-  return bytes
+  if (name.includes('\0')) throw new Error('an object name holds a NUL')
+  return typeof name === 'string' ? `${verb} ${name}\0` : Buffer.concat([Buffer.from(`${verb} `), name, endOfName])
 }
 
-const verbs = { info: Buffer.from('info '), contents: Buffer.from('contents ') }
 const endOfName = Buffer.from([0])
-
-const command = (verb: keyof typeof verbs, name: Buffer) => Buffer.concat([verbs[verb], name, endOfName])
 
 /**
  * Takes `<oid> <type> <size>\n`, or `<name> missing\n`, where the name, a path, may contain newlines. For the path of a submodule git 2.51 and
  * newer answer `<oid> submodule\n`.
  */
-function readHeader(inbox: Inbox, name: Buffer): { info: ObjectInfo | undefined } | undefined {
+function readHeader(inbox: Inbox, name: Spec): { info: ObjectInfo | undefined } | undefined {
   const end = inbox.indexOf(newline)
   if (end < 0) return undefined
   // No name looks like a header: a bare object id is echoed with ` missing`, and a path contains a colon first.
   if (end < 200) {
-    const mark = inbox.peek(end)
-    const found = header.exec(mark.toString('latin1'))
+    const found = header.exec(inbox.peekText(end))
     if (found) {
       inbox.skip(end + 1)
       if (found[2] === undefined) return { info: undefined }
       return { info: { oid: found[1] as Oid, type: found[2] as ObjectType, sizeBytes: Number(found[3]) } }
     }
   }
-  const stop = inbox.indexOf(newline, name.length)
+  const asked = bytesOf(name)
+  const stop = inbox.indexOf(newline, asked.length)
   if (stop < 0) return undefined
   const echo = inbox.take(stop + 1)
-  if (!echo.subarray(0, name.length).equals(name)) throw new Error('git cat-file answered something else')
+  if (!echo.subarray(0, asked.length).equals(asked)) throw new Error('git cat-file answered something else')
   return { info: undefined }
 }

@@ -1,7 +1,7 @@
 import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
-import { objectContents } from './cat-file.ts'
+import { type ObjectContent, objectContents } from './cat-file.ts'
 
 /** A Git LFS pointer, stored in place of a large file. */
 export type Pointer = { readonly oid: string; readonly sizeBytes: number }
@@ -61,9 +61,13 @@ export async function* newPointers(
   if (oids.length > 0) yield pointersAmong(repo, oids)
 }
 
-/** The pointers among blobs, of which all contents are read. */
-export async function pointersAmong(repo: Repository, oids: readonly string[]): Promise<Pointer[]> {
+async function pointersAmong(repo: Repository, oids: readonly string[]): Promise<Pointer[]> {
   const helper = await repo.objects()
-  const blobs = await objectContents(helper, oids, maxPointerBytes)
-  return blobs.flatMap((blob) => parsePointer(blob?.content?.toString('utf8') ?? '') ?? [])
+  return pointersIn(await objectContents(helper, oids, maxPointerBytes))
 }
+
+const firstByte = 'v'.charCodeAt(0)
+
+/** The pointers among files. */
+export const pointersIn = (files: readonly (ObjectContent | undefined)[]): Pointer[] =>
+  files.flatMap((file) => (file?.content?.[0] === firstByte ? (parsePointer(file.content.toString('utf8')) ?? []) : []))

@@ -117,7 +117,7 @@ class ObjectFolders {
   }
 
   #factsOf(name: string): Facts {
-    const found = statSync(join(this.#folder, name), { throwIfNoEntry: false })
+    const found = statSync(`${this.#folder}/${name}`, { throwIfNoEntry: false })
     if (!found) return absent
     const { ino, size, mtimeMs, ctimeMs } = found
     return { text: `${ino} ${size} ${mtimeMs} ${ctimeMs}`, changedMs: Math.max(mtimeMs, ctimeMs) }

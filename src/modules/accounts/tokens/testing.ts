@@ -1,7 +1,7 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { waitingFor } from '../../../../test/tables/instance.ts'
 import { lockToken, validTokens } from '../../../../test/tables/tokens.ts'
-import { waitMs } from '../../../../test/waiting.ts'
+import { eventually } from '../../../../test/waiting.ts'
 import type { World } from '../../../../test/world.ts'
 
 /** Runs `work` while the row of a token is locked, so that requests which need it run concurrently up to that point. */
@@ -13,7 +13,7 @@ export const whileLocked = <T>(world: World, secret: string, work: () => Promise
 
 /** Waits until this number of requests wait for a lock. */
 export const waitForWaiting = (world: World, count: number): Promise<void> =>
-  vi.waitFor(async () => expect(await waitingFor(world, 'lock')).toHaveLength(count), { timeout: waitMs, interval: 5 })
+  eventually(async () => expect(await waitingFor(world, 'lock')).toHaveLength(count), 5)
 
 /** The number of active tokens of a kind that a user has. */
 export const usableTokens = async (world: World, userId: number, kind: string): Promise<number> =>

@@ -32,16 +32,19 @@ export async function addressesOfUsers(ctx: Ctx, given: ReadonlySet<string>): Pr
   return new Set([...confirmed, ...names.map(({ id, username }) => `${id}-${username}@${host}`.toLowerCase())])
 }
 
-/** The addresses of a user in lower case; a private one counts as confirmed. Two statements. */
+/** The addresses of a user in lower case; a private one counts as confirmed. One statement. */
 export async function addressesOf(
   ctx: Ctx,
   userId: number,
 ): Promise<{ readonly confirmed: ReadonlySet<string>; readonly unconfirmed: ReadonlySet<string> }> {
-  const [rows, names] = await Promise.all([addressesOfUser(ctx.db, userId), userNames(ctx.db, [userId])])
-  const host = privateEmailHost(ctx)
-  const all = (confirmed: boolean) => rows.filter((row) => row.confirmed === confirmed).map(({ address }) => address)
-  return {
-    confirmed: new Set([...all(true), ...names.map(({ id, username }) => `${id}-${username}@${host}`.toLowerCase())]),
-    unconfirmed: new Set(all(false)),
+  const rows = await addressesOfUser(ctx.db, userId)
+  const confirmed = new Set<string>()
+  const unconfirmed = new Set<string>()
+  for (const { address, confirmed: isConfirmed, username } of rows) {
+    const hidden = `${userId}-${username}@${privateEmailHost(ctx)}`.toLowerCase()
+    confirmed.add(hidden)
+    if (isConfirmed) confirmed.add(address)
+    else unconfirmed.add(address)
   }
+  return { confirmed, unconfirmed }
 }

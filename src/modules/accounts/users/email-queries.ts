@@ -57,12 +57,15 @@ export const confirmedAddresses = async (db: Db, addresses: readonly string[]): 
   ).map(({ address }) => address)
 
 /** All addresses of a user, in lower case. */
-export const addressesOfUser = (db: Db, userId: number): Promise<{ address: string; confirmed: boolean }[]> =>
+export const addressesOfUser = (
+  db: Db,
+  userId: number,
+): Promise<{ address: string; confirmed: boolean; username: string }[]> =>
   db.rows(
-    { address: text, confirmed: notNull(boolean) },
+    { address: text, confirmed: notNull(boolean), username: text },
     sql`
       select a.address,
-        case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null as confirmed
+        case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null as confirmed, u.username
       from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
       where a.user_id = ${userId}
     `,

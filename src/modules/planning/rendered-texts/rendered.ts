@@ -28,33 +28,46 @@ export type RenderedTexts = {
   readonly labelDetails?: readonly string[]
 }
 
-const keyOf = (fullPath: string, text: string, inline: boolean): string => JSON.stringify([fullPath, inline, text])
-
 /** Renders what the records of a page show as HTML, in their order, equal texts once. Does nothing for records that show none. */
 export async function renderTexts(ctx: Ctx, shown: readonly Rendering[]): Promise<RenderedTexts[]> {
-  const wanted = new Map<string, MarkdownText>()
-  for (const { row, of: kind = 'project', renderHtml, labelDetails } of shown) {
+  if (!shown.some((each) => each.renderHtml || each.labelDetails)) return shown.map(() => ({}))
+  const wanted = new WantedTexts()
+  const places = shown.map(({ row, of: kind = 'project', renderHtml, labelDetails }) => {
     const place = { of: kind, full_path: row.full_path }
-    const add = (text: string | null, inline: boolean): void => {
-      if (text) wanted.set(keyOf(row.full_path, text, inline), { text, inline, place })
-    }
-    if (renderHtml) {
-      add(row.title, true)
-      add(row.description, false)
-    }
-    if (labelDetails) for (const { description } of row.labels) add(description, true)
-  }
-  if (wanted.size === 0 && !shown.some((each) => each.renderHtml || each.labelDetails)) return shown.map(() => ({}))
-  const html = wanted.size === 0 ? [] : await ctx.markdown.html(ctx, [...wanted.values()])
-  const found = new Map([...wanted.keys()].map((key, index) => [key, html[index]!]))
-  return shown.map(({ row, renderHtml, labelDetails }) => {
-    const of = (text: string | null, inline: boolean) =>
-      text ? (found.get(keyOf(row.full_path, text, inline)) ?? '') : ''
     return {
-      ...(renderHtml && { renderHtml: { title: of(row.title, true), description: of(row.description, false) } }),
-      ...(labelDetails && { labelDetails: row.labels.map(({ description }) => of(description, true)) }),
+      ...(renderHtml && {
+        title: wanted.add({ text: row.title, inline: true, place }),
+        description: wanted.add({ text: row.description ?? '', inline: false, place }),
+      }),
+      ...(labelDetails && {
+        labels: row.labels.map((label) => wanted.add({ text: label.description ?? '', inline: true, place })),
+      }),
     }
   })
+  const html = wanted.texts.length === 0 ? [] : await ctx.markdown.html(ctx, wanted.texts)
+  const htmlAt = (index: number | undefined) => (index === undefined ? '' : html[index]!)
+  return places.map(({ title, description, labels }, index) => ({
+    ...(shown[index]!.renderHtml && { renderHtml: { title: htmlAt(title), description: htmlAt(description) } }),
+    ...(labels && { labelDetails: labels.map(htmlAt) }),
+  }))
+}
+
+/** Texts to render, each once. */
+class WantedTexts {
+  readonly texts: MarkdownText[] = []
+  readonly #known = new Map<string, number>()
+
+  /** The index of the text; undefined if it is empty. */
+  add(wanted: MarkdownText & { readonly place: { readonly full_path: string } }): number | undefined {
+    const { text, inline, place } = wanted
+    if (text === '') return undefined
+    // A path contains no space.
+    const key = `${inline} ${place.full_path} ${text}`
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    this.#known.set(key, this.texts.length)
+    return this.texts.push(wanted) - 1
+  }
 }
 
 /** The parameter that asks for `renderedFields`. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { FileNames } from './file-names.ts'
 import type { EnforcedRule } from './queries.ts'
 
@@ -6,8 +6,9 @@ const namesBy = (expression: string) =>
   new FileNames({ prevent_secrets: true, file_name_regex: expression } as EnforcedRule)
 
 test('other work has its turn while many paths are checked by a slow expression', async () => {
-  const slow = '(a?){200}(a*)*b(a|aa)*c$'
-  const paths = Array.from({ length: 20_000 }, (_, n) => `${'a'.repeat(50)}${n}`)
+  let ms = 0
+  using _clock = vi.spyOn(performance, 'now').mockImplementation(() => ms++)
+  const paths = Array.from({ length: 1000 }, (_, n) => `${n}`)
   let turns = 0
   let isOver = false
   const count = () => {
@@ -15,7 +16,7 @@ test('other work has its turn while many paths are checked by a slow expression'
     if (!isOver) setImmediate(count)
   }
   setImmediate(count)
-  expect(await namesBy(slow).firstOffence(paths)).toBeUndefined()
+  expect(await namesBy('exe$').firstOffence(paths)).toBeUndefined()
   isOver = true
   expect(turns).toBeGreaterThan(1)
 })

@@ -1,9 +1,9 @@
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchName, branchRef, tagName } from '../../../git/format/ref-name.ts'
 import { fewNewCommits, type NewCommit, newBlobsAmong, newCommits } from '../../../git/history/new-commits.ts'
-import { objectContents, objectInfo, objectInfos } from '../../../git/objects/cat-file.ts'
+import { type ObjectContent, objectContents, objectInfo, objectInfos } from '../../../git/objects/cat-file.ts'
 import { parseCommit, readCommit } from '../../../git/objects/commits.ts'
-import { maxPointerBytes, pointersAmong } from '../../../git/objects/pointers.ts'
+import { maxPointerBytes, type Pointer, pointersIn } from '../../../git/objects/pointers.ts'
 import { listSizedFiles } from '../../../git/objects/sized-files.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { QuarantinedRepository, type Repository } from '../../../git/repository/repository.ts'
@@ -143,11 +143,16 @@ const offenceOfSize = (rule: EnforcedRule, path: string, commit?: Oid): Offence 
   ...(commit && { commit }),
 })
 
-type LargeFile = { readonly oid: Oid; readonly path: string; readonly commit: Oid }
+type PlacedFile = { readonly oid: Oid; readonly path: string; readonly commit: Oid }
+
+type Looked = { readonly sizes: readonly number[]; readonly pointers: readonly Pointer[] }
 
 /** Large files that are remembered before git is asked which of them are new. */
 const maxLarge = 1000
 const maxSeen = 100_000
+
+/** Bytes of the files of a batch. If they are more, the sizes of the next files are asked before their contents. */
+const maxReadUnasked = 1024 * 1024
 
 /**
  * Looks for the first offence among commits: of a commit, then of a file name, then of a size. Checks large files as well: they pass
@@ -163,7 +168,9 @@ class Search {
   readonly #maxBytes: number
   /** Files that have been checked. */
   readonly #seen = new Set<Oid>()
-  #large: LargeFile[] = []
+  #large: PlacedFile[] = []
+  /** The last files that were asked about. */
+  #areSmall = false
   #lastChecked: Oid | undefined
   #ofName: Offence | undefined
   #ofSize: Offence | undefined
@@ -199,13 +206,13 @@ class Search {
   }
 
   async inStream(batches: AsyncIterable<readonly NewCommit[]>): Promise<Offence | undefined> {
-    const helper = this.#checks.areNeeded ? await this.#repo.objects() : undefined
+    const helper = await this.#repo.objects()
     // What follows starts beside the process that lists the commits.
-    if (helper) void objectInfo(helper, this.#tips[0]!).catch(() => {})
+    void objectInfo(helper, this.#tips[0]!).catch(() => {})
     this.#checks.begin()
     const read = async (commits: readonly NewCommit[]): Promise<ReadCommit[]> => {
       const oids = commits.map(({ oid }) => oid)
-      const found = await objectContents(helper!, oids, maxCommitBytes)
+      const found = await objectContents(helper, oids, maxCommitBytes)
       return oids.map((oid, index) => {
         const commit = found[index]
         if (!commit) throw new Error(`the commit ${oid} is missing`)
@@ -225,15 +232,17 @@ class Search {
     commits: readonly NewCommit[],
     read: (commits: readonly NewCommit[]) => Promise<ReadCommit[]>,
   ): Promise<Offence | undefined> {
-    if (this.#checks.areNeeded) {
-      const unchecked = commits.filter(({ oid }) => oid !== this.#lastChecked)
-      this.#lastChecked = commits.at(-1)?.oid
-      const offence = await this.#checks.firstOffence(await read(unchecked))
-      if (offence) return offence
-    }
+    const files = this.#unseenFiles(commits)
+    const unchecked = this.#checks.areNeeded ? commits.filter(({ oid }) => oid !== this.#lastChecked) : []
+    this.#lastChecked = commits.at(-1)?.oid
+    const reading = read(unchecked)
+    // The questions about files do not wait for the answers about commits.
+    const looking = this.#look(files)
+    looking.catch(() => {})
+    const offence = await this.#checks.firstOffence(await reading)
+    if (offence) return offence
     if (!this.#ofName) await this.#checkNames(commits)
-    const asksSizes = this.#maxBytes > 0 || this.#largeFiles !== undefined
-    if (asksSizes && !this.#ofName && !this.#ofSize) await this.#checkContents(commits)
+    if (!this.#ofName) await this.#checkContents(files, await looking)
     return undefined
   }
 
@@ -247,29 +256,46 @@ class Search {
     }
   }
 
-  async #checkContents(commits: readonly NewCommit[]): Promise<void> {
+  /** Files whose size or content matters, each once. */
+  #unseenFiles(commits: readonly NewCommit[]): readonly PlacedFile[] {
+    const asksFiles = this.#maxBytes > 0 || this.#largeFiles !== undefined
+    if (!asksFiles || this.#ofName || this.#ofSize) return []
     if (this.#seen.size > maxSeen) this.#seen.clear()
-    const asked: LargeFile[] = []
+    const unseen: PlacedFile[] = []
     for (const { oid: commit, files } of commits)
       for (const { oid, path } of files) {
         if (this.#seen.has(oid)) continue
         this.#seen.add(oid)
-        asked.push({ oid, path, commit })
+        unseen.push({ oid, path, commit })
       }
-    if (asked.length === 0) return
-    const helper = await this.#repo.objects()
-    const oids = asked.map(({ oid }) => oid)
-    const infos = await objectInfos(helper, oids)
-    await this.#checkPointers(oids.filter((_, index) => (infos[index]?.sizeBytes ?? 0) <= maxPointerBytes))
-    if (this.#maxBytes === 0) return
-    this.#large.push(...asked.filter((_, index) => (infos[index]?.sizeBytes ?? 0) > this.#maxBytes))
-    if (this.#large.length >= maxLarge) await this.#checkLarge()
+    return unseen
   }
 
-  async #checkPointers(small: readonly Oid[]): Promise<void> {
-    if (!this.#largeFiles) return
-    const pointers = await pointersAmong(this.#repo, small)
-    if (!(await this.#largeFiles.areStored(pointers))) this.#largeFiles = undefined
+  /** The size of each file, and the pointers among them if these matter. Files after small ones are read without asking for their sizes. */
+  async #look(files: readonly PlacedFile[]): Promise<Looked> {
+    if (files.length === 0) return { sizes: [], pointers: [] }
+    const helper = await this.#repo.objects()
+    const oids = files.map(({ oid }) => oid)
+    const withContents = this.#largeFiles !== undefined && this.#areSmall
+    const found = await (withContents ? objectContents(helper, oids, maxPointerBytes) : objectInfos(helper, oids))
+    const sizes = found.map((each) => each?.sizeBytes ?? 0)
+    this.#areSmall = sizes.reduce((sum, size) => sum + size, 0) <= maxReadUnasked
+    if (!this.#largeFiles) return { sizes, pointers: [] }
+    const contents = withContents
+      ? (found as readonly (ObjectContent | undefined)[])
+      : await objectContents(
+          helper,
+          oids.filter((_, index) => sizes[index]! <= maxPointerBytes),
+          maxPointerBytes,
+        )
+    return { sizes, pointers: pointersIn(contents) }
+  }
+
+  async #checkContents(files: readonly PlacedFile[], { sizes, pointers }: Looked): Promise<void> {
+    if (this.#largeFiles && !(await this.#largeFiles.areStored(pointers))) this.#largeFiles = undefined
+    if (this.#maxBytes === 0) return
+    this.#large.push(...files.filter((_, index) => sizes[index]! > this.#maxBytes))
+    if (this.#large.length >= maxLarge) await this.#checkLarge()
   }
 
   /** Files that existed before, under another name or in another branch, may stay. */

@@ -137,7 +137,8 @@ describe('a hash in a description', () => {
       expect(await linked(guest, at)).toEqual([])
       expect(await linked(stranger, at)).toEqual([])
     }
-    await world.root.put(`/projects/${project.id}`, { repository_access_level: 'disabled' })
+    const none = ['repository', 'merge_requests', 'builds'].map((feature) => [`${feature}_access_level`, 'disabled'])
+    expect((await world.root.put(`/projects/${project.id}`, Object.fromEntries(none))).status).toBe(200)
     expect(await linked(reporter, at)).toEqual([])
   })
 })
