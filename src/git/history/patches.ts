@@ -46,7 +46,10 @@ export async function patchesBetweenTrees(
   )
 }
 
-const sizeOf = ({ files }: Patches): number => files.reduce((size, { text }) => size + 500 + 2 * text.length, 0)
+const sizeOf = ({ files }: Patches): number => files.reduce((size, { text }) => size + 500 + memoryOf(text), 0)
+
+/** In memory, ASCII has one byte for each character, and other text usually two. */
+const memoryOf = (text: string): number => (Buffer.byteLength(text) === text.length ? text.length : 2 * text.length)
 
 async function make(repo: Repository, from: Oid, to: Oid, limits: PatchLimits, wide: boolean): Promise<Patches> {
   const changed = await changedFiles(repo, from, to).catch(leaveToProcess)
