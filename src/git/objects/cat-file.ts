@@ -44,9 +44,27 @@ export const objectContents = (
 
 type Spec = Buffer | string
 
-/** A question that can be one of many. */
-interface ObjectQuestion<Answer> extends Question<Answer> {
+/** A question about one object, alone or as one of many. */
+abstract class ObjectQuestion<Answer> implements Question<Answer> {
   readonly command: Spec
+  readonly #name: Spec
+
+  constructor(verb: 'info' | 'contents', name: Spec) {
+    this.command = commandOf(verb, name)
+    this.#name = name
+  }
+
+  get request(): Buffer {
+    return bytesOf(this.command)
+  }
+
+  reset(): void {}
+
+  abstract read(inbox: Inbox): { answer: Answer } | undefined
+
+  protected readHeader(inbox: Inbox): { info: ObjectInfo | undefined } | undefined {
+    return readHeader(inbox, this.#name)
+  }
 }
 
 const askAll = async <Answer>(
@@ -82,51 +100,34 @@ class ManyQuestions<Answer> implements Question<readonly Answer[]> {
   }
 }
 
-class InfoQuestion implements ObjectQuestion<ObjectInfo | undefined> {
-  readonly command: Spec
-  readonly #name: Spec
-
+class InfoQuestion extends ObjectQuestion<ObjectInfo | undefined> {
   constructor(name: Spec) {
-    this.command = commandOf('info', name)
-    this.#name = name
+    super('info', name)
   }
 
-  get request(): Buffer {
-    return bytesOf(this.command)
-  }
-
-  reset(): void {}
-
-  read(inbox: Inbox): { answer: ObjectInfo | undefined } | undefined {
-    const head = readHeader(inbox, this.#name)
+  override read(inbox: Inbox): { answer: ObjectInfo | undefined } | undefined {
+    const head = this.readHeader(inbox)
     return head && { answer: head.info }
   }
 }
 
-class ContentQuestion implements ObjectQuestion<ObjectContent | undefined> {
-  readonly command: Spec
-  readonly #name: Spec
+class ContentQuestion extends ObjectQuestion<ObjectContent | undefined> {
   readonly #maxBytes: number
   #info: ObjectInfo | undefined
   #toSkip = 0
 
   constructor(name: Spec, maxBytes: number) {
-    this.command = commandOf('contents', name)
-    this.#name = name
+    super('contents', name)
     this.#maxBytes = maxBytes
   }
 
-  get request(): Buffer {
-    return bytesOf(this.command)
-  }
-
-  reset(): void {
+  override reset(): void {
     this.#info = undefined
   }
 
-  read(inbox: Inbox): { answer: ObjectContent | undefined } | undefined {
+  override read(inbox: Inbox): { answer: ObjectContent | undefined } | undefined {
     if (!this.#info) {
-      const head = readHeader(inbox, this.#name)
+      const head = this.readHeader(inbox)
       if (!head) return undefined
       if (!head.info) return { answer: undefined }
       this.#info = head.info

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { changeSnippet } from '../../../../test/tables/text.ts'
 import type { World } from '../../../../test/world.ts'
+import type { Caller } from '../../../access/actor.ts'
 import { issuePolicy } from '../../../access/issue-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
@@ -14,7 +15,7 @@ import { projectFacts } from '../../projects/projects/subject.ts'
 import { findProjectSnippet } from '../../text/snippets/queries.ts'
 import { snippetFacts } from '../../text/snippets/subject.ts'
 import { createSnippet } from '../../text/snippets/testing.ts'
-import { readableRow, readersOfRow } from './queries.ts'
+import { readableRow, readersOfRow, tableOf } from './queries.ts'
 
 let world: World
 let trees: Arrangement['trees']
@@ -24,6 +25,18 @@ beforeAll(async () => {
   ;({ world, trees, callers } = await arranged())
   return () => world[Symbol.asyncDispose]()
 })
+
+/** The conditions of lists and of receivers decide as the policy does. */
+async function expectTwins(type: 'Issue' | 'Snippet', id: number, caller: Caller, may: boolean, what: string) {
+  const from = sql`${tableOf(type)} m join projects p on p.id = m.project_id`
+  const readable = sql`
+    select from ${from} where m.id = ${id} and ${visibleProjects(caller)} and ${readableRow(type, caller)}
+  `
+  expect(await world.db.exists(readable), what).toBe(may)
+  if (caller === null) return
+  const reader = sql`select from users u, ${from} where u.id = ${caller.id} and m.id = ${id} and ${readersOfRow(type)}`
+  expect(await world.db.exists(reader), what).toBe(may)
+}
 
 describe('policies and their SQL equivalents', () => {
   test.for(featureCases)(
@@ -51,23 +64,7 @@ describe('policies and their SQL equivalents', () => {
             allows(projectPolicy.read_project, caller, place.facts) &&
             allows(issuePolicy.read_issue, caller, issueFacts(row, place))
           const what = `${kind}, ${confidential ? 'confidential' : 'open'} ${iid}`
-          const readable = await world.db.exists(
-            sql`
-              select
-              from issues m join projects p on p.id = m.project_id
-              where m.id = ${id} and ${visibleProjects(caller)} and ${readableRow('Issue', caller)}
-            `,
-          )
-          expect(readable, what).toBe(may)
-          if (caller === null) continue
-          const reader = await world.db.exists(
-            sql`
-              select
-              from users u, issues m join projects p on p.id = m.project_id
-              where u.id = ${caller.id} and m.id = ${id} and ${readersOfRow('Issue')}
-            `,
-          )
-          expect(reader, what).toBe(may)
+          await expectTwins('Issue', id, caller, may, what)
         }
       }
     },
@@ -99,23 +96,7 @@ describe('policies and their SQL equivalents', () => {
             allows(projectPolicy.read_project, caller, place.facts) &&
             allows(snippetPolicy.read_snippet, caller, snippetFacts(caller, row, place))
           const what = `${kind}, ${visibilities[index] ?? `private of ${authors[index - 3]}`}`
-          const readable = await world.db.exists(
-            sql`
-              select
-              from snippets m join projects p on p.id = m.project_id
-              where m.id = ${id} and ${visibleProjects(caller)} and ${readableRow('Snippet', caller)}
-            `,
-          )
-          expect(readable, what).toBe(may)
-          if (caller === null) continue
-          const reader = await world.db.exists(
-            sql`
-              select
-              from users u, snippets m join projects p on p.id = m.project_id
-              where u.id = ${caller.id} and m.id = ${id} and ${readersOfRow('Snippet')}
-            `,
-          )
-          expect(reader, what).toBe(may)
+          await expectTwins('Snippet', id, caller, may, what)
         }
       }
     },

@@ -36,8 +36,10 @@ export async function renderTexts(ctx: Ctx, shown: readonly Rendering[]): Promis
     const place = { of: kind, full_path: row.full_path }
     return {
       ...(renderHtml && {
-        title: wanted.add({ text: row.title, inline: true, place }),
-        description: wanted.add({ text: row.description ?? '', inline: false, place }),
+        texts: {
+          title: wanted.add({ text: row.title, inline: true, place }),
+          description: wanted.add({ text: row.description ?? '', inline: false, place }),
+        },
       }),
       ...(labelDetails && {
         labels: row.labels.map((label) => wanted.add({ text: label.description ?? '', inline: true, place })),
@@ -46,8 +48,8 @@ export async function renderTexts(ctx: Ctx, shown: readonly Rendering[]): Promis
   })
   const html = wanted.texts.length === 0 ? [] : await ctx.markdown.html(ctx, wanted.texts)
   const htmlAt = (index: number | undefined) => (index === undefined ? '' : html[index]!)
-  return places.map(({ title, description, labels }, index) => ({
-    ...(shown[index]!.renderHtml && { renderHtml: { title: htmlAt(title), description: htmlAt(description) } }),
+  return places.map(({ texts, labels }) => ({
+    ...(texts && { renderHtml: { title: htmlAt(texts.title), description: htmlAt(texts.description) } }),
     ...(labels && { labelDetails: labels.map(htmlAt) }),
   }))
 }

@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchName, branchRef, tagName } from '../../../git/format/ref-name.ts'
 import { fewNewCommits, type NewCommit, newBlobsAmong, newCommits } from '../../../git/history/new-commits.ts'
-import { type ObjectContent, objectContents, objectInfo, objectInfos } from '../../../git/objects/cat-file.ts'
+import { objectContents, objectInfo, objectInfos } from '../../../git/objects/cat-file.ts'
 import { parseCommit, readCommit } from '../../../git/objects/commits.ts'
 import { maxPointerBytes, type Pointer, pointersIn } from '../../../git/objects/pointers.ts'
 import { listSizedFiles } from '../../../git/objects/sized-files.ts'
@@ -276,19 +276,12 @@ class Search {
     if (files.length === 0) return { sizes: [], pointers: [] }
     const helper = await this.#repo.objects()
     const oids = files.map(({ oid }) => oid)
-    const withContents = this.#largeFiles !== undefined && this.#areSmall
-    const found = await (withContents ? objectContents(helper, oids, maxPointerBytes) : objectInfos(helper, oids))
-    const sizes = found.map((each) => each?.sizeBytes ?? 0)
+    const all = this.#largeFiles && this.#areSmall ? await objectContents(helper, oids, maxPointerBytes) : undefined
+    const sizes = (all ?? (await objectInfos(helper, oids))).map((file) => file?.sizeBytes ?? 0)
     this.#areSmall = sizes.reduce((sum, size) => sum + size, 0) <= maxReadUnasked
     if (!this.#largeFiles) return { sizes, pointers: [] }
-    const contents = withContents
-      ? (found as readonly (ObjectContent | undefined)[])
-      : await objectContents(
-          helper,
-          oids.filter((_, index) => sizes[index]! <= maxPointerBytes),
-          maxPointerBytes,
-        )
-    return { sizes, pointers: pointersIn(contents) }
+    const small = () => oids.filter((_, index) => sizes[index]! <= maxPointerBytes)
+    return { sizes, pointers: pointersIn(all ?? (await objectContents(helper, small(), maxPointerBytes))) }
   }
 
   async #checkContents(files: readonly PlacedFile[], { sizes, pointers }: Looked): Promise<void> {

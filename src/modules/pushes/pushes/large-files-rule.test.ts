@@ -125,6 +125,28 @@ describe('pushes with LFS pointers', () => {
     expect(await lists()).toEqual(['log --format=format:%x00%H'])
   })
 
+  test('under push rules, pointers and large files are found among the last of thousands of new files', async ({
+    world,
+  }) => {
+    await using at = await cloned(world)
+    const content = unique('large')
+    const old = await at.commit('Old', 'large.bin', pointer(content))
+    const large = await at.commit('Large', 'z.bin', 'x'.repeat(1_100_000))
+    // Git lists the newest commit first, and its files are more than are checked together.
+    await Promise.all(Array.from({ length: 2100 }, (_, n) => writeFile(join(at.work, `${n}`), `small ${n}\n`)))
+    await at.commit('New')
+    await at.rule({ max_file_size: 2 })
+    expect(((await at.push('HEAD:main')) as string[])[0]).toMatch(refusal)
+    await upload(at.ann, at, content)
+    await at.rule({ max_file_size: 1 })
+    const refused = ((await at.push('HEAD:main')) as string[]).join('\n')
+    expect(refused).toContain('File "z.bin" is larger than the allowed size of 1 MB')
+    expect(refused).toContain(large)
+    expect(refused).not.toContain(old)
+    await at.rule({ max_file_size: 2 })
+    expect(await at.push('HEAD:main')).toBe('pushed')
+  })
+
   test('a tag of a file that points to a missing LFS file is refused under push rules', async ({ world }) => {
     await using at = await cloned(world)
     await at.rule({ max_file_size: 1 })

@@ -71,7 +71,7 @@ type Referred = {
 }
 
 /** What is computed before the merge request is locked. */
-type Prepared = Referred & {
+type Prepared = {
   /** Whether the caller may change `allow_collaboration`. */
   readonly mayAllowCollaboration: boolean
   /** Present if the target branch changes or the merge request is reopened. */
@@ -145,11 +145,7 @@ const withoutAdministered = ({
   ...rest
 }: MergeRequestEdit): MergeRequestEdit => rest
 
-async function prepare(
-  ctx: Ctx,
-  subject: MergeRequestSubject,
-  edit: MergeRequestEdit,
-): Promise<Omit<Prepared, keyof Referred>> {
+async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit): Promise<Prepared> {
   const { project } = subject
   const branch = edit.target_branch ?? subject.target_branch
   const isMoved = branch !== subject.target_branch || edit.state_event === 'reopen'
@@ -214,7 +210,7 @@ async function apply(
   project: ProjectSubject,
   id: number,
   edit: MergeRequestEdit,
-  prepared: Prepared,
+  prepared: Prepared & Referred,
 ): Promise<void> {
   const row = await lockMergeRequest(tx, id)
   if (!row) throw rowNotFound()
@@ -256,7 +252,7 @@ const mayMove = ({ state }: Pick<MergeRequestRow, 'state'>): boolean => state ==
 const valuesOf = (
   row: Omit<MergeRequestRow, 'own'>,
   edit: MergeRequestEdit,
-  { milestoneId, mayAllowCollaboration }: Prepared,
+  { milestoneId, mayAllowCollaboration }: Prepared & Referred,
   actorId: number,
 ): MergeRequestValues => ({
   title: titleAs(edit.title ?? row.title, edit.draft),
