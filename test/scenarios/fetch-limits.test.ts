@@ -3,7 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { Client as Connection } from 'undici'
 import { describe, expect } from 'vitest'
 import { testEnv } from '../../src/git/testing.ts'
 import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
@@ -91,6 +93,26 @@ describe('fetches over HTTP', () => {
     if (message !== undefined) expect(answer.text).toBe(`The fetch asks for too much: ${message}\n`)
     await expect.poll(() => processesOn(project, 'upload-pack')).toBe(0)
     expect(await world.anonymous.get('//-/health')).toMatchObject({ status: 200 })
+  })
+
+  test('the connection of a refused fetch serves the next request at once, whatever its body would decompress to', async () => {
+    await using world = await World.start({}, { httpLimits: { lateBody: { bytes: 64 * 1024 * 1024, ms: 100 } } })
+    const project = await storedProject(world)
+    project.repository.commit({ a: 'a\n' })
+    const words = line(`ref-prefix ${'x'.repeat(60_000)}`)
+    const body = gzipSync(`${line('command=ls-refs')}0001${words.repeat(400_000_000 / words.length)}`)
+    const client = new Connection(world.origin)
+    let lost = 0
+    client.on('disconnect', () => lost++)
+    const headers = { ...fetchType, 'git-protocol': 'version=2', 'content-encoding': 'gzip' }
+    const path = `/${project.full_path}.git/git-upload-pack`
+    const refused = await client.request({ path, method: 'POST', headers, body })
+    expect([refused.statusCode, await refused.body.text()]).toEqual([413, expect.stringContaining('asks for too much')])
+    const next = await client.request({ path: '/-/liveness', method: 'GET' })
+    expect([next.statusCode, await next.body.text()]).toEqual([200, expect.anything()])
+    await sleep(300)
+    expect(lost).toBe(0)
+    await client.close()
   })
 
   test('a fetch with a filter that reads a file or walks all trees is refused', async ({ world }) => {

@@ -200,9 +200,10 @@ async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pa
   const send = async () => {
     try {
       for await (const chunk of atPaceOfClient(bodyOf(req), pace)) {
-        // Reads the rest even after git has finished: unread bytes would be taken for the next request on the connection, and
-        // only the end of a compressed body shows whether it was valid.
-        if (stream.destroyed || stream.readableEnded) continue
+        // Reads the rest even after git has finished: only the end of a compressed body shows whether it was valid.
+        if (stream.readableEnded) continue
+        // What was refused is not decompressed. The server discards the rest before the next request on the connection.
+        if (stream.destroyed) break
         if (!stream.write(chunk)) await drained(stream, signal)
       }
     } catch (error) {
