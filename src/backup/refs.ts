@@ -5,19 +5,20 @@ import type { FilesHold } from '../db/held-files.ts'
 import type { Snapshot } from '../db/snapshot.ts'
 import { missingAs } from './missing.ts'
 import { type ChangeRow, currentChanges, mergeRequestHeads, type RepositoryRow, statesOf } from './queries.ts'
-import { targetThen } from './refs-then.ts'
+import { happened, targetOfMoving, targetThen } from './refs-then.ts'
 
 /** Targets of refs by their names. */
 export type Refs = Map<string, string>
 
 export type RepositoryRefs = { readonly row: RepositoryRow; readonly refs: Refs }
 
-/** How long to wait for pushes that have begun to move their refs. A push that a crash interrupted is settled later. */
+/** How long to wait for a ref whose moves leave open where it was. A push that a crash interrupted is settled later. */
 const settledWithinMs = 60_000
 
 /**
  * All refs of repositories, as they were at the moment of the snapshot. The files of refs are newer: what the journal has recorded since
- * is undone. A ref is read while no push is moving it, so that the journal is complete for it; the others are read again.
+ * is undone. The journal is complete for a ref that no push was moving while it was read; of the others it says enough, except of those
+ * that returned to where they were, which are read again.
  */
 export async function refsAtMoment(
   snapshot: Snapshot,
@@ -55,11 +56,15 @@ export async function refsAtMoment(
       const moving = new Set<string>()
       for (const ref of names) {
         const changes = young.get(ref) ?? []
-        if (!isLast && !isQuiet(old.get(ref) ?? [], changes)) {
-          moving.add(ref)
-          continue
+        const isMoving = !isQuiet(old.get(ref) ?? [], changes)
+        let target = (isMoving ? targetOfMoving : targetThen)(now.get(ref) ?? null, changes, then)
+        if (target === undefined && isMoving) {
+          if (!isLast) {
+            moving.add(ref)
+            continue
+          }
+          target = targetThen(now.get(ref) ?? null, happened(now.get(ref) ?? null, changes), then)
         }
-        const target = targetThen(now.get(ref) ?? null, isLast ? happened(now.get(ref), changes) : changes, then)
         if (target === undefined)
           problem(`${place(found.get(name)!.row)}: ${ref} has moved in a way that the journal does not explain`)
         else if (target !== null) found.get(name)!.refs.set(ref, target)
@@ -89,15 +94,6 @@ const isQuiet = (before: readonly ChangeRow[], after: readonly ChangeRow[]): boo
   after.every(
     ({ push_id, state }, index) =>
       state === 'done' && before[index]!.push_id === push_id && before[index]!.state === state,
-  )
-
-/** As a restart settles interrupted pushes: a change has happened if the ref is at its end, or if a later change began there. */
-const happened = (now: string | undefined, changes: readonly ChangeRow[]): ChangeRow[] =>
-  changes.filter(
-    ({ state, push_id, new_oid }) =>
-      state === 'done' ||
-      new_oid === (now ?? null) ||
-      changes.some((later) => later.push_id > push_id && later.old_oid === new_oid),
   )
 
 /**
