@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { createApp, preload, repositoriesDir, secretsFile } from './app.ts'
 import { makeBackup } from './backup/backup.ts'
@@ -14,6 +15,7 @@ import { openStore, probeStore, requireEmptyStore } from './blobs/open.ts'
 import { recordsLocation } from './blobs/queries.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
+import { lowerEmbeddedPriority } from './db/embedded/start.ts'
 import { inspectServer } from './db/inspect.ts'
 import { contentOf } from './db/load.ts'
 import { refuseNewerSchema, refuseOlderSchema } from './db/migrate.ts'
@@ -248,6 +250,10 @@ export async function backup(
   await requirePair(db, folderOf(config))
   const { manifest, removed } = await makeBackup({
     ...{ at: url, keyFile, databaseUrl, full, holder, progress, version: productVersion },
+    giveWay: (pid) => {
+      if (config.database.kind === 'embedded')
+        lowerEmbeddedPriority(config.dataDir, pid, constants.priority.PRIORITY_LOW)
+    },
     ...folderOf(config),
     blobs: new LocatedBlobs(db, { configured: config.blobUrl }),
     pace: new Pace(config.backup.rate),

@@ -40,6 +40,8 @@ export type StoreOptions = {
 
 export type BackupOptions = StoreOptions & {
   readonly databaseUrl: string
+  /** Lets others have the processor before the process of the database server that copies the tables. */
+  readonly giveWay: (pid: number) => void
   readonly dataDir: string
   readonly repositoriesDir: string
   readonly blobs: LocatedBlobs
@@ -109,6 +111,7 @@ class Run {
     let refs: (Omit<RepositoryRefs, 'refs'> & { at: Location })[]
     {
       await using snapshot = await Snapshot.take(this.#options.databaseUrl)
+      this.#options.giveWay(snapshot.pid)
       facts = {
         moment: snapshot.takenAt.toISOString(),
         migrations: await snapshot.migrations(),

@@ -40,9 +40,12 @@ export class Snapshot implements AsyncDisposable {
   readonly takenAt: Date
   /** Positions of later events are at least this one. */
   readonly eventPosition: string
+  /** Of the process of the database server that serves this connection. */
+  readonly pid: number
 
-  private constructor(client: pg.Client, takenAt: Date, eventPosition: string) {
+  private constructor(client: pg.Client, pid: number, takenAt: Date, eventPosition: string) {
     this.#client = client
+    this.pid = pid
     this.takenAt = takenAt
     this.eventPosition = eventPosition
   }
@@ -55,12 +58,13 @@ export class Snapshot implements AsyncDisposable {
       await client.query('begin isolation level repeatable read, read only')
       // In the order of the file, so that unchanged tables have the same bytes.
       await client.query('set local synchronize_seqscans = off')
-      const { rows } = await client.query<{ taken_at: string; position: string }>(
+      const { rows } = await client.query<{ pid: number; taken_at: string; position: string }>(
         // Before the snapshot is taken: what was committed by then is in it.
-        `select to_char(statement_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as taken_at,
+        `select pg_backend_pid() as pid, to_char(statement_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as taken_at,
           event_position(pg_snapshot_xmax(pg_current_snapshot()))::text as position`,
       )
-      return new Snapshot(client, new Date(rows[0]!.taken_at), rows[0]!.position)
+      const { pid, taken_at, position } = rows[0]!
+      return new Snapshot(client, pid, new Date(taken_at), position)
     } catch (error) {
       await client.end()
       throw error

@@ -1,13 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { hostname, setPriority } from 'node:os'
+import { constants, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type LastBackup, lastBackupFile, readLastBackup } from '../backup/last-backup.ts'
 import { type Config, parseBlobUrl, parseConfig } from '../config.ts'
-import { startEmbedded } from '../db/embedded/start.ts'
+import { endEmbedded, startEmbedded } from '../db/embedded/start.ts'
 import { syncFolderNow } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
+import { lowerPriority } from '../kernel/priority.ts'
 import { type AppModule, type BackupFacts, type BackupPlace, loadAppModule, type ProcessName } from './app-module.ts'
 import { lockDataDir, unfinishedRestoreFile, writePrivateFile } from './data-dir.ts'
 import { explainFullDisk, requireRoom } from './disk-room.ts'
@@ -66,18 +67,6 @@ function processName(): ProcessName {
   }
 }
 
-/** Lower than the priority of the service. */
-const priority = 10
-
-/** Lets the service have the processor first. */
-function giveWay(): void {
-  try {
-    setPriority(priority)
-  } catch {
-    // It is lower already.
-  }
-}
-
 const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
 const described = ({ repositories, blobs, rows, bytes }: BackupFacts): string =>
@@ -96,7 +85,7 @@ export async function backup(
     terminal.err(
       'The backup is not encrypted, and contains the keys of all secrets. STITHY_BACKUP_KEY_FILE encrypts it.',
     )
-  giveWay()
+  lowerPriority(process.pid, constants.priority.PRIORITY_LOW)
   const { progress, end } = progressOn(terminal)
   const request = { ...place, full: options.full ?? false, holder: processName() }
   // One that goes elsewhere by hand is not the one that the schedule makes.
@@ -238,6 +227,8 @@ async function intoEmptyFolder<T>(
   if (entries.length > 0 && !existsSync(mark))
     throw new Failure('conflict', `The data folder ${dataDir} is not empty: use --into with an empty or new folder.`)
   writePrivateFile(mark, 'A backup is being restored here.\n')
+  // It would write while its files are being removed.
+  if (database.kind === 'embedded') await endEmbedded(dataDir)
   for (const name of entries)
     if (join(dataDir, name) !== mark) await rm(join(dataDir, name), { recursive: true, force: true })
   await requireRoom(dataDir, bytes)

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { findEmbedded } from '../../src/db/embedded/start.ts'
 import { Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { backUp, command, copyEnv, listed, objectsIn } from '../backups/commands.ts'
 import { refusal, startInstallation, stop } from '../backups/installation.ts'
@@ -10,6 +12,7 @@ import { HookReceiver } from '../hook-receiver.ts'
 import { hasS3, S3Server, s3Env } from '../s3/server.ts'
 import { bin, type Env, type Service, serve } from '../service.ts'
 import { ownedDatabase, runIn } from '../tables/databases.ts'
+import { TableLock } from '../tables/locks.ts'
 import { eventually } from '../waiting.ts'
 import { git } from '../world.ts'
 
@@ -118,6 +121,39 @@ test('backups and restores that are killed at any point leave nothing but a comp
   expect(await refusal(copy)).toBe('')
   expect(await restore(copy)).toMatchObject({ code: 1, err: expect.stringContaining('is not empty') })
   expect((await objectsIn(store)).some((path) => path.endsWith('~'))).toBe(false)
+})
+
+test('a repeated restore first ends the database that a killed one left running', async () => {
+  const { env, service } = await startInstallation()
+  const id = await backUp(env)
+  await stop(service)
+  const copy = await copyEnv(env)
+  const killed = new Launched(['restore', '--at', id], copy, { file: bin })
+  const pidFile = join(copy.STITHY_DATA_DIR, 'postgres', 'cluster', 'postmaster.pid')
+  const database = await eventually(async () => {
+    const pid = Number.parseInt(await readFile(pidFile, 'utf8'), 10)
+    expect(pid).toBeGreaterThan(1)
+    return pid
+  })
+  // It does not end with the process that started it.
+  process.kill(database, 'SIGSTOP')
+  killed.process.kill('SIGKILL')
+  await killed.exit
+  expect(existsSync(join(copy.STITHY_DATA_DIR, 'unfinished-restore'))).toBe(true)
+  expect(await restore(copy, '--at', id)).toMatchObject(sound)
+  expect(existsSync(`/proc/${database}`)).toBe(false)
+})
+
+test('a backup has the lowest priority, and so has its connection to the database', async () => {
+  const { env, service } = await startInstallation()
+  const lock = await TableLock.take((await findEmbedded(env.STITHY_DATA_DIR))!, 'appearance')
+  const running = new Launched(['backup'], env, { file: bin })
+  const pid = await lock.waitingBackup()
+  expect([getPriority(running.pid), getPriority(pid)]).toEqual([19, 19])
+  expect(getPriority(service.launched.pid)).toBe(getPriority(process.pid))
+  await lock.release()
+  expect(await running.exit).toBe(0)
+  await stop(service)
 })
 
 test('two backups at once are refused, and old backups are removed with what only they use', async () => {

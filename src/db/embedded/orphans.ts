@@ -65,6 +65,9 @@ function removeStaleLocks(layout: Layout): void {
   rmSync(join(layout.socket, '.s.PGSQL.5432'), { force: true })
 }
 
+/** Whether this process belongs to the cluster and runs on this machine; false in another container. */
+export const isOfCluster = (cluster: string, pid: number): boolean => processesWith(markOf(cluster)).includes(pid)
+
 /** Zombies have no command line, so they do not count. */
 function processesWith(mark: string): number[] {
   if (process.platform !== 'linux') {

@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
+import { lowerPriority } from '../../kernel/priority.ts'
 import { type Binaries, prepareBinaries } from './binaries.ts'
 import { clusterArgument, ensureCluster, lastViolation, makeFolders } from './cluster.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { tieToUs } from './lifeline.ts'
 import { keepLogShort, logFile, openLog, readLog } from './log.ts'
-import { answers, endOrphans, markOf } from './orphans.ts'
+import { answers, endOrphans, isOfCluster, markOf } from './orphans.ts'
 import { findOwner, type Owner } from './owner.ts'
 import { type Durability, databaseName, roleName, writeSettings } from './settings.ts'
 import { shortFolder } from './socket-folder.ts'
@@ -83,6 +84,17 @@ export async function startEmbedded({
 export async function findEmbedded(dataDir: string): Promise<string | undefined> {
   const layout = layoutOf(dataDir)
   return (await answers(join(shortFolder(layout.socket), socketName))) ? urlOf(layout) : undefined
+}
+
+/** Gives a connection a lower priority (`os.constants.priority`), by the pid of its process in the PostgreSQL of this data folder. */
+export function lowerEmbeddedPriority(dataDir: string, pid: number, priority: number): void {
+  if (isOfCluster(layoutOf(dataDir).cluster, pid)) lowerPriority(pid, priority)
+}
+
+/** Ends the PostgreSQL of a killed process in this data folder, before the folder is emptied. The caller holds its lock. */
+export async function endEmbedded(dataDir: string): Promise<void> {
+  const layout = layoutOf(dataDir)
+  if (existsSync(layout.cluster)) await endOrphans(layout)
 }
 
 const socketName = '.s.PGSQL.5432'

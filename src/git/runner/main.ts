@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { availableParallelism, constants, setPriority } from 'node:os'
+import { availableParallelism, constants } from 'node:os'
+import { lowerPriority } from '../../kernel/priority.ts'
 import { Shares } from '../../kernel/shares.ts'
 import {
   type ClientNotice,
@@ -173,16 +174,6 @@ function spawnNext() {
 
 const { PRIORITY_BELOW_NORMAL: backgroundPriority, PRIORITY_LOW: floodPriority } = constants.priority
 
-function giveWay(pid: number, priority: number) {
-  try {
-    setPriority(pid, priority)
-    // Linux schedules sessions before the processes in them, and each child has its own session.
-    writeFileSync(`/proc/${pid}/autogroup`, String(priority))
-  } catch {
-    // The process may have ended already, or the system has no autogroups.
-  }
-}
-
 function start(job: Job) {
   const release = () => lanes[job.lane].release(job)
   // The client may have disconnected while the job waited.
@@ -214,8 +205,9 @@ function start(job: Job) {
   job.pid = child.pid
   const isFlood =
     job.lane === 'transfer' && job.caller !== '' && lanes.transfer.heldBy(job.caller) > fullPriorityProcesses
-  if (isFlood) giveWay(child.pid, floodPriority)
-  else if (job.background) giveWay(child.pid, backgroundPriority)
+  // Each child has a session of its own.
+  if (isFlood) lowerPriority(child.pid, floodPriority)
+  else if (job.background) lowerPriority(child.pid, backgroundPriority)
   job.client.send({ id: job.id, started: child.pid })
   if (job.timeoutMs > 0) {
     job.timers.push(
