@@ -29,11 +29,16 @@ export const storedMergeStatus = (world: World, id: number) => find(world, 'merg
 export const mergeRequestsOf = (world: World, project_id: number) =>
   find(world, 'merge_requests', { project_id }, ['iid'])
 
-/** Closed merge requests of a project, with these numbers and all between them. */
+/** Closed merge requests of a project, with these numbers and all between them, without changes. */
 export const addClosedMergeRequests = (world: World, projectId: number, first: number, last: number) =>
   world.rows(
-    `insert into merge_requests (iid, project_id, target_branch, source_project_id, source_branch, title, author_id, state)
-      select n, $1, 'main', $1, 'b' || n, 'x', 1, 'closed' from generate_series($2::integer, $3::integer) n`,
+    `with made as (
+        insert into merge_requests (iid, project_id, target_branch, source_project_id, source_branch, title, author_id, state, diff_id)
+        select n, $1, 'main', $1, 'b' || n, 'x', 1, 'closed', nextval(pg_get_serial_sequence('merge_request_diffs', 'id'))
+        from generate_series($2::integer, $3::integer) n
+        returning id, diff_id
+      )
+      insert into merge_request_diffs (id, merge_request_id, state) select diff_id, id, 'empty' from made`,
     [projectId, first, last],
   )
 

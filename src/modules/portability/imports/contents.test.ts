@@ -78,6 +78,17 @@ describe('contents of archives', () => {
     for (const status of await statuses(world, id)) expect(status).toBeLessThan(500)
   })
 
+  test('a merge request without versions is imported as one without changes', async ({ world }) => {
+    const { project } = await openMergeRequest(world)
+    const entries = [...(await entriesOf(await exportOf(world, project.id)))]
+    const without = entries.filter(([name]) => !/merge_request_(diffs|commits)/.test(name))
+    expect(without).toHaveLength(entries.length - 2)
+    const { id, import_status } = await importOf(world, craft(without.map(([name, content]) => ({ name, content }))))
+    expect(import_status).toBe('finished')
+    for (const status of await statuses(world, id)) expect(status).toBeLessThan(500)
+    expect((await world.root.get(`/projects/${id}/merge_requests/1`)).json).toMatchObject({ changes_count: null })
+  })
+
   test('an archive cannot name a blob that it does not contain', async ({ world }) => {
     const project = await world.project({ initialize_with_readme: true })
     const entries = await entriesOf(await exportOf(world, project.id))

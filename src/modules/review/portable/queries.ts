@@ -100,6 +100,13 @@ const versions: Relation = {
   },
   hasId: true,
   after: ({ id }) => [
+    // Every merge request has a version, whatever the archive contains.
+    sql`
+      insert into merge_request_diffs (merge_request_id, state)
+      select m.id, 'empty'
+      from merge_requests m
+      where m.project_id = ${id} and not exists (select from merge_request_diffs d where d.merge_request_id = m.id)
+    `,
     sql`
       update merge_requests m
       set diff_id = (select max(d.id) from merge_request_diffs d where d.merge_request_id = m.id)
