@@ -252,7 +252,7 @@ export async function backup(
     ...{ at: url, keyFile, databaseUrl, full, holder, progress, version: productVersion },
     giveWay: (pid) => {
       if (config.database.kind === 'embedded')
-        lowerEmbeddedPriority(config.dataDir, pid, constants.priority.PRIORITY_LOW)
+        lowerEmbeddedPriority(config.dataDir, pid, constants.priority.PRIORITY_BELOW_NORMAL)
     },
     ...folderOf(config),
     blobs: new LocatedBlobs(db, { configured: config.blobUrl }),

@@ -85,7 +85,7 @@ export async function backup(
     terminal.err(
       'The backup is not encrypted, and contains the keys of all secrets. STITHY_BACKUP_KEY_FILE encrypts it.',
     )
-  lowerPriority(process.pid, constants.priority.PRIORITY_LOW)
+  lowerPriority(process.pid, constants.priority.PRIORITY_BELOW_NORMAL)
   const { progress, end } = progressOn(terminal)
   const request = { ...place, full: options.full ?? false, holder: processName() }
   // One that goes elsewhere by hand is not the one that the schedule makes.

@@ -144,12 +144,12 @@ test('a repeated restore first ends the database that a killed one left running'
   expect(existsSync(`/proc/${database}`)).toBe(false)
 })
 
-test('a backup has the lowest priority, and so has its connection to the database', async () => {
+test('a backup has a lower priority than the service, and so has its connection to the database', async () => {
   const { env, service } = await startInstallation()
   const lock = await TableLock.take((await findEmbedded(env.STITHY_DATA_DIR))!, 'appearance')
   const running = new Launched(['backup'], env, { file: bin })
   const pid = await lock.waitingBackup()
-  expect([getPriority(running.pid), getPriority(pid)]).toEqual([19, 19])
+  expect([getPriority(running.pid), getPriority(pid)]).toEqual([10, 10])
   expect(getPriority(service.launched.pid)).toBe(getPriority(process.pid))
   await lock.release()
   expect(await running.exit).toBe(0)
