@@ -18,6 +18,11 @@ const change = (text: string): ChangeRow => {
   } as ChangeRow
 }
 
+const words = (text: string) => text.split(' ').filter(Boolean)
+const changesOf = (text: string) => words(text).map(change)
+/** `3:done` is the state of push 3. */
+const statesOf = (text: string) => new Map(words(text).map((each) => [Number(each.split(':')[0]), each.split(':')[1]!]))
+
 test.for([
   ['nothing has happened', 'a', '', '', 'a'],
   ['one move', 'b', '1:a>b', '', 'a'],
@@ -37,13 +42,7 @@ test.for([
   ['an intended push whose move came between others', 'd', '1:b>c 2:a>b 3:c>d', '1:intended', 'a'],
   ['moves that form no path', 'z', '1:a>b', '', undefined],
 ] as const)('targetThen of %s', ([, now, changes, before, expected]) => {
-  const states = new Map(
-    before
-      .split(' ')
-      .filter(Boolean)
-      .map((each) => [Number(each.split(':')[0]), each.split(':')[1]!]),
-  )
-  expect(targetThen(now, changes.split(' ').filter(Boolean).map(change), states)).toBe(expected)
+  expect(targetThen(now, changesOf(changes), statesOf(before))).toBe(expected)
 })
 
 test.for([
@@ -57,8 +56,7 @@ test.for([
   ['one whose push was intended at the moment', 'b', '1:a>b', '1:intended', 'b'],
   ['one that returned', 'a', '1:a>b 2:b>a', '', undefined],
 ] as const)('targetOfMoving of %s', ([, now, changes, before, expected]) => {
-  const states = new Map(before === '' ? [] : [[1, before.slice(2)]])
-  expect(targetOfMoving(now, changes.split(' ').map(change), states)).toBe(expected)
+  expect(targetOfMoving(now, changesOf(changes), statesOf(before))).toBe(expected)
 })
 
 /** Pushes of one ref as they may happen, in turns that `random` decides. */

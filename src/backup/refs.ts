@@ -56,14 +56,15 @@ export async function refsAtMoment(
       const moving = new Set<string>()
       for (const ref of names) {
         const changes = young.get(ref) ?? []
+        const present = now.get(ref) ?? null
         const isMoving = !isQuiet(old.get(ref) ?? [], changes)
-        let target = (isMoving ? targetOfMoving : targetThen)(now.get(ref) ?? null, changes, then)
+        let target = (isMoving ? targetOfMoving : targetThen)(present, changes, then)
         if (target === undefined && isMoving) {
           if (!isLast) {
             moving.add(ref)
             continue
           }
-          target = targetThen(now.get(ref) ?? null, happened(now.get(ref) ?? null, changes), then)
+          target = targetThen(present, happened(present, changes), then)
         }
         if (target === undefined)
           problem(`${place(found.get(name)!.row)}: ${ref} has moved in a way that the journal does not explain`)

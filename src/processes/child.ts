@@ -1,7 +1,8 @@
 import { flushCompileCache } from 'node:module'
-import { constants, setPriority } from 'node:os'
+import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseLost } from '../db/connection-errors.ts'
+import { lowerPriority } from '../kernel/priority.ts'
 import { type App, type AppModule, loadAppModule } from './app-module.ts'
 import { explain } from './explain.ts'
 import type { Order, Report } from './messages.ts'
@@ -46,7 +47,7 @@ async function obey(order: Order, module: AppModule): Promise<void> {
       await open(order, module)
       await report({ kind: 'ready' })
       // Requests have priority over jobs.
-      if (role === 'jobs') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+      if (role === 'jobs') lowerPriority(process.pid, constants.priority.PRIORITY_BELOW_NORMAL)
       // A killed process would not write the cache.
       flushCompileCache()
       return

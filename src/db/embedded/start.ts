@@ -3,7 +3,7 @@ import { closeSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
-import { lowerPriority } from '../../kernel/priority.ts'
+import { lowerSessionPriority } from '../../kernel/priority.ts'
 import { type Binaries, prepareBinaries } from './binaries.ts'
 import { clusterArgument, ensureCluster, lastViolation, makeFolders } from './cluster.ts'
 import { type Layout, layoutOf } from './layout.ts'
@@ -86,9 +86,12 @@ export async function findEmbedded(dataDir: string): Promise<string | undefined>
   return (await answers(join(shortFolder(layout.socket), socketName))) ? urlOf(layout) : undefined
 }
 
-/** Gives a connection a lower priority (`os.constants.priority`), by the pid of its process in the PostgreSQL of this data folder. */
+/**
+ * Gives a connection a lower priority (`os.constants.priority`), by the pid of its process in the PostgreSQL of this data folder. Each has
+ * a session of its own.
+ */
 export function lowerEmbeddedPriority(dataDir: string, pid: number, priority: number): void {
-  if (isOfCluster(layoutOf(dataDir).cluster, pid)) lowerPriority(pid, priority)
+  if (isOfCluster(layoutOf(dataDir).cluster, pid)) lowerSessionPriority(pid, priority)
 }
 
 /** Ends the PostgreSQL of a killed process in this data folder, before the folder is emptied. The caller holds its lock. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { availableParallelism, constants } from 'node:os'
-import { lowerPriority } from '../../kernel/priority.ts'
+import { lowerSessionPriority } from '../../kernel/priority.ts'
 import { Shares } from '../../kernel/shares.ts'
 import {
   type ClientNotice,
@@ -206,8 +206,8 @@ function start(job: Job) {
   const isFlood =
     job.lane === 'transfer' && job.caller !== '' && lanes.transfer.heldBy(job.caller) > fullPriorityProcesses
   // Each child has a session of its own.
-  if (isFlood) lowerPriority(child.pid, floodPriority)
-  else if (job.background) lowerPriority(child.pid, backgroundPriority)
+  if (isFlood) lowerSessionPriority(child.pid, floodPriority)
+  else if (job.background) lowerSessionPriority(child.pid, backgroundPriority)
   job.client.send({ id: job.id, started: child.pid })
   if (job.timeoutMs > 0) {
     job.timers.push(
