@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { type BigIntStats, closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
@@ -18,8 +18,12 @@ const known = new LRUCache<string, { identity: string; key: string }>({ max: 20_
  * one small read if the file is a new one.
  */
 export function belongingOf(gitDir: string, key: string): Belonging {
-  const found = readKey(gitDir)
-  if (found === undefined) return statSync(gitDir, { throwIfNoEntry: false }) ? 'foreign' : 'absent'
+  let found = readKey(gitDir)
+  if (found === undefined) {
+    if (!statSync(gitDir, { throwIfNoEntry: false })) return 'absent'
+    // The folder may have come to its place, with its key, after the first look.
+    found = readKey(gitDir)
+  }
   return found === key ? 'own' : 'foreign'
 }
 
@@ -28,12 +32,30 @@ export function readKey(gitDir: string): string | undefined {
   const path = join(gitDir, fileName)
   const facts = statSync(path, { bigint: true, throwIfNoEntry: false })
   if (!facts) return undefined
-  const identity = `${facts.dev} ${facts.ino} ${facts.ctimeNs}`
   const before = known.get(gitDir)
-  if (before?.identity === identity) return before.key
-  const key = readFileSync(path, 'utf8').trim()
-  known.set(gitDir, { identity, key })
-  return key
+  return before?.identity === identityOf(facts) ? before.key : readAgain(gitDir, path)
+}
+
+const identityOf = ({ dev, ino, ctimeNs }: BigIntStats): string => `${dev} ${ino} ${ctimeNs}`
+
+function readAgain(gitDir: string, path: string): string | undefined {
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch (error) {
+    // Moved away since it was found.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    // Identity and key are those of one file, even if another one takes its place.
+    const identity = identityOf(fstatSync(file, { bigint: true }))
+    const key = readFileSync(file, 'utf8').trim()
+    known.set(gitDir, { identity, key })
+    return key
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** Writes the key durably into a repository without one. */
