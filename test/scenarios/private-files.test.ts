@@ -24,10 +24,11 @@ function openToOthers(folder: string): string[] {
   return found.filter((path) => !/^postgres\/(postgresql-|lib)/.test(path))
 }
 
-/** Title and umask of a process; undefined if it has ended. */
+/** Title and umask of a process; undefined if it has ended, even if its parent has not noticed yet: a zombie has neither. */
 function umaskOf(pid: number): readonly [title: string, umask: string | undefined] | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    if (/^State:\s*[ZX]/m.test(status)) return undefined
     return [titleOf(pid).slice(0, 60), /^Umask:\s*(\d+)$/m.exec(status)?.[1]]
   } catch {
     return undefined
