@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import pg from 'pg'
 import { describe, expect } from 'vitest'
 import { test, type World } from '../../test/world.ts'
 import type { Statement } from './db.ts'
@@ -8,8 +9,8 @@ import { integer, text } from './row.ts'
 import { SnapshotCache } from './snapshot-cache.ts'
 import { sql } from './sql.ts'
 
-/** A row cache with its own connections, and the statements it sent. */
-function rowCache({ databaseUrl }: World) {
+/** A row cache with its own connections, which has read something, and the statements it has sent since. */
+async function rowCache({ databaseUrl }: World) {
   const reader = new Reader(databaseUrl, 2, { patienceMs: 10_000 })
   const sent: string[] = []
   const snapshotCache = new SnapshotCache({
@@ -21,6 +22,8 @@ function rowCache({ databaseUrl }: World) {
       return reader.sent
     },
   })
+  await snapshotCache.row({ one: integer }, sql`select 1 as one`)
+  sent.length = 0
   return { snapshotCache, sent, [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose]() }
 }
 
@@ -29,11 +32,12 @@ const nameOf = (id: number) => sql`select name from users where id = ${id}`
 /** Snapshots cover the whole server: another worker may commit between two reads of a test. */
 const quiet = { retry: 8 }
 
-const snapshotCheck = expect.stringMatching(/^select pg_current_snapshot/)
+const snapshotCheck = expect.stringMatching(/^\s*select pg_current_snapshot/)
+const read = expect.stringMatching(/^select cached/)
 
 describe('the row cache', () => {
   test('concurrent reads of a cached row share one snapshot check', quiet, async ({ world }) => {
-    await using reads = rowCache(world)
+    await using reads = await rowCache(world)
     const row = await reads.snapshotCache.row(named, nameOf(1))
     expect(row!.name).toBe('Administrator')
     expect(reads.sent.splice(0)).toEqual([expect.stringContaining('from users')])
@@ -43,7 +47,7 @@ describe('the row cache', () => {
   })
 
   test('a cached row is read again after a commit, of another process too', async ({ world }) => {
-    await using reads = rowCache(world)
+    await using reads = await rowCache(world)
     const ann = await world.user({ name: 'Ann' })
     const read = () => reads.snapshotCache.row(named, nameOf(ann.id))
     expect(await read()).toMatchObject({ name: 'Ann' })
@@ -51,28 +55,83 @@ describe('the row cache', () => {
     expect(await read()).toMatchObject({ name: 'Anna' })
   })
 
-  test('a cached row is read without a snapshot check when it is known to be outdated', async ({ world }) => {
-    await using reads = rowCache(world)
-    await reads.snapshotCache.row(named, nameOf(1))
+  test('a cached row survives commits that change other tables', async ({ world }) => {
+    await using reads = await rowCache(world)
+    const { id } = await world.user({ name: 'Ann' })
+    const row = await reads.snapshotCache.row(named, nameOf(id))
+    await world.project({ initialize_with_readme: true })
     reads.sent.length = 0
     reads.snapshotCache.invalidate()
-    await reads.snapshotCache.row(named, nameOf(1))
-    expect(reads.sent).toEqual([expect.stringContaining('from users')])
+    expect(await reads.snapshotCache.row(named, nameOf(id))).toBe(row)
+    expect(reads.sent).toEqual([snapshotCheck])
   })
 
-  test('a cached row older than the last seen snapshot is read without a snapshot check', async ({ world }) => {
-    await using reads = rowCache(world)
+  test('a cached row is read without a check when a change of its table is known', async ({ world }) => {
+    await using reads = await rowCache(world)
     const ann = await world.user()
     await reads.snapshotCache.row(named, nameOf(1))
+    await reads.snapshotCache.row(named, nameOf(ann.id))
     await world.root.put(`/users/${ann.id}`, { name: 'Other' })
     await reads.snapshotCache.row(named, nameOf(ann.id))
     reads.sent.length = 0
     await reads.snapshotCache.row(named, nameOf(1))
-    expect(reads.sent).toEqual([expect.stringContaining('from users')])
+    expect(reads.sent).toEqual([read])
+  })
+
+  test.for([
+    ['a change whose transaction began before the row was read', ''],
+    ['a change in a savepoint', 'savepoint s'],
+    ['a change after one that was undone', "savepoint s; update users set name = 'never' where id = 1; rollback to s"],
+  ] as const)('a cached row is read again after %s', async ([, before], { world }) => {
+    await using reads = await rowCache(world)
+    const { id } = await world.user({ name: 'Old' })
+    const writer = new pg.Client({ connectionString: world.databaseUrl })
+    await writer.connect()
+    try {
+      await writer.query(`begin; select pg_current_xact_id(); ${before}`)
+      const name = async () => (await reads.snapshotCache.row(named, nameOf(id)))!.name
+      expect([await name(), await name()]).toEqual(['Old', 'Old'])
+      await writer.query('update users set name = $1 where id = $2', ['New', id])
+      await world.rows("update users set name = 'Another' where id = $1", [(await world.user()).id])
+      expect([await name(), await name()]).toEqual(['Old', 'Old'])
+      await writer.query('commit')
+      expect([await name(), await name()]).toEqual(['New', 'New'])
+    } finally {
+      await writer.end()
+    }
+  })
+
+  test('a cached row is read again after a cascade, and after a change that a view or a function reads', async ({
+    world,
+  }) => {
+    await using reads = await rowCache(world)
+    const { id } = await world.user()
+    await world.rows('insert into emails (user_id, email) values ($1, $2)', [id, `${id}@example.com`])
+    const count = async () =>
+      (await reads.snapshotCache.row(
+        { count: integer },
+        sql`select count(*)::integer as count from emails where user_id = ${id}`,
+      ))!.count
+    expect(await count()).toBe(1)
+    await world.rows('delete from users where id = $1', [id])
+    expect(await count()).toBe(0)
+  })
+
+  test('a cached row is read again if the record of changes may be incomplete', async ({ world }) => {
+    await using reads = await rowCache(world)
+    const { id } = await world.user({ name: 'Old' })
+    const name = async () => (await reads.snapshotCache.row(named, nameOf(id)))!.name
+    expect(await name()).toBe('Old')
+    await world.rows('update users set name = $1 where id = $2', ['New', id])
+    await world.rows("delete from table_changes where relation <> ''")
+    await world.rows(
+      "update table_changes set transaction = pg_snapshot_xmax(pg_current_snapshot()) where relation = ''",
+    )
+    expect(await name()).toBe('New')
   })
 
   test('concurrent reads of a row share one query', quiet, async ({ world }) => {
-    await using reads = rowCache(world)
+    await using reads = await rowCache(world)
     const first = reads.snapshotCache.row(named, nameOf(1))
     await turn()
     const others = [1, 2, 3].map(() => reads.snapshotCache.row(named, nameOf(1)))
@@ -82,7 +141,7 @@ describe('the row cache', () => {
   })
 
   test('a failed read rejects all concurrent callers and is repeated on the next read', async ({ world }) => {
-    await using reads = rowCache(world)
+    await using reads = await rowCache(world)
     const broken = sql`select 1 / ${0} as nothing`
     const asked = await Promise.allSettled([1, 2].map(() => reads.snapshotCache.row({ nothing: integer }, broken)))
     expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
@@ -90,7 +149,7 @@ describe('the row cache', () => {
   })
 
   test('the row cache distinguishes values and does not cache missing rows', async ({ world }) => {
-    await using reads = rowCache(world)
+    await using reads = await rowCache(world)
     const ann = await world.user({ name: 'Ann' })
     expect(await reads.snapshotCache.row(named, nameOf(1))).toMatchObject({ name: 'Administrator' })
     expect(await reads.snapshotCache.row(named, nameOf(ann.id))).toMatchObject({ name: 'Ann' })
@@ -99,7 +158,7 @@ describe('the row cache', () => {
   })
 
   test('a cached row is immutable', async ({ world }) => {
-    await using reads = rowCache(world)
+    await using reads = await rowCache(world)
     const row = (await reads.snapshotCache.row(named, nameOf(1))) as { name: string }
     expect(() => {
       row.name = 'Mine'
@@ -107,7 +166,7 @@ describe('the row cache', () => {
   })
 
   test('several rows are cached together, in their order', quiet, async ({ world }) => {
-    await using reads = rowCache(world)
+    await using reads = await rowCache(world)
     const [ann, ben] = await Promise.all([world.user({ name: 'Ann' }), world.user({ name: 'Ben' })])
     const read = () =>
       reads.snapshotCache.rows(
@@ -122,7 +181,7 @@ describe('the row cache', () => {
   })
 
   test('a cached row is never older than the last commit before the read', async ({ world }) => {
-    await using reads = rowCache(world)
+    await using reads = await rowCache(world)
     const { id } = await world.user({ name: '0' })
     let committed = 0
     let behind = 0
@@ -150,7 +209,7 @@ describe('the row cache', () => {
 
 /** Two users whose rows are cached, a function that reads both for a request one after the other, and one that renames both. */
 async function twoUsers(world: World) {
-  const reads = rowCache(world)
+  const reads = await rowCache(world)
   const ids = [(await world.user({ name: 'Old' })).id, (await world.user({ name: 'Old' })).id] as const
   const one = async (index: 0 | 1, request?: RequestSnapshot) =>
     (await reads.snapshotCache.row(named, nameOf(ids[index]), request))!.name

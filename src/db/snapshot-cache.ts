@@ -1,14 +1,44 @@
 import { LRUCache } from 'lru-cache'
 import { beginCheck, type StatementCheck } from './checks.ts'
 import type { CachedReads, Statement } from './db.ts'
+import { Moment } from './moment.ts'
 import type { RequestSnapshot } from './request-snapshot.ts'
 import type { RowOf, Shape } from './row.ts'
 import { type Sql, sql } from './sql.ts'
 import { knownText } from './statement.ts'
+import { type CatalogueRow, type Dependencies, readCatalogue, TableCatalogue } from './table-catalogue.ts'
+import { TableChanges } from './table-changes.ts'
 
-/** Identifies what a statement sees: the committed transactions, and the date, because access expires by date. */
-const snapshot = sql`pg_current_snapshot()::text || current_date`
-const readSnapshot: Sql = sql`select ${snapshot} as snapshot`
+/** The moment of a statement (`Moment`). */
+const moment = sql`pg_current_snapshot()::text || ' ' || current_date`
+
+/** Changes that are read at once; beyond, everything counts as changed. */
+const maximumChanges = 1_000
+
+/** The present moment, and which transactions have changed which tables since another one. */
+const readChanges = (since: Moment | undefined): Sql => sql`
+  select ${moment} as snapshot,
+    coalesce((select min(transaction) from table_changes) <= ${since?.begin ?? '0'}::xid8, false) as complete,
+    array(
+      (
+        select transaction || ' ' || relation from table_changes where transaction = any(${since?.running ?? []}::xid8[])
+        union all
+        select transaction || ' ' || relation from table_changes where transaction >= ${since?.end ?? '0'}::xid8
+      )
+      limit ${maximumChanges}
+    ) as changes
+`
+
+type Answer = {
+  readonly snapshot: string
+  /** All changes are recorded. */
+  readonly complete: boolean
+  /** Each is a transaction and a table. */
+  readonly changes: readonly string[]
+}
+
+/** A change of it may have changed everything: the functions and tables themselves. */
+const schemaTable = 'schema_migrations'
 
 /** Maximum size of the cached rows, unless said otherwise. */
 const usualBytes = 8 * 1024 * 1024
@@ -19,6 +49,15 @@ type Row = { readonly snapshot: string }
 /** At least one row; all of one snapshot. */
 type Rows = readonly [Row, ...Row[]]
 
+type Kept = {
+  readonly rows: Rows
+  readonly tables: Dependencies
+  /** The rows are those of this moment. */
+  moment: Moment
+  /** Changes that were learnt up to this time were made before the rows were read. */
+  at: number
+}
+
 /** Runs the statements. All queries under the same number of `sent` are sent together, after the last of them. */
 export type Source = {
   query(statement: Statement): Promise<{ readonly rows: readonly unknown[] }>
@@ -26,31 +65,38 @@ export type Source = {
 }
 
 /**
- * Caches rows while nothing is committed. The result of a statement depends on its snapshot alone, so a row of the current snapshot
- * is exact, in every process; concurrent callers share one check of the snapshot. A row of an older snapshot than the last one seen
- * is discarded without a check: a commit costs one wasted check at most, none after a commit of this process (`invalidate`), and
- * one read of each requested statement.
+ * Caches rows while the tables that their statement names are unchanged. The result of a statement depends on its snapshot alone: a row
+ * is exact, in every process, if no transaction that has become visible since it was read has changed one of these tables. One query
+ * tells which ones were changed since the last time it was asked, and concurrent callers share it.
  */
 export class SnapshotCache implements CachedReads {
   readonly #source: Source
   readonly #check: StatementCheck | undefined
-  readonly #cache: LRUCache<string, Rows>
+  readonly #cache: LRUCache<string, Kept>
   /** Running statements by key, each once for all callers. */
   readonly #reading = new Map<string, Promise<readonly Row[]>>()
-  #last = ''
+  #catalogue: Promise<TableCatalogue> | undefined
+  /** The latest moment of which the process knows all changes before. */
+  #now: Moment | undefined
+  /** How often the process has learnt that anything was committed: its measure of time. */
+  #learnt = 0
+  readonly #changes = new Map<string, TableChanges>()
+  #everythingChanged = 0
   /** Transactions that this process has committed. */
   #commits = 0
-  #asked: { sent: number; snapshot: Promise<string> } | undefined
+  #asked: { sent: number; commits: number; moment: Promise<Moment> } | undefined
 
   constructor(source: Source, check?: StatementCheck, maximumBytes = usualBytes) {
-    this.#cache = new LRUCache({ maxSize: Math.floor(maximumBytes), sizeCalculation: sizeOf })
+    this.#cache = new LRUCache({
+      maxSize: Math.floor(maximumBytes),
+      sizeCalculation: ({ rows }, key) => sizeOf(rows, key),
+    })
     this.#source = source
     this.#check = check
   }
 
-  /** This process has committed a transaction: earlier rows are outdated. */
+  /** This process has committed a transaction: rows that a request has seen may be outdated. */
   invalidate(): void {
-    this.#last = ''
     this.#commits++
   }
 
@@ -83,15 +129,18 @@ export class SnapshotCache implements CachedReads {
   async #rows(statement: Statement, request: RequestSnapshot | undefined): Promise<readonly Row[]> {
     const key = keyOf(statement)
     const earlier = this.#reading.get(key)
-    // A concurrent read of the same statement began earlier. Its rows are current if nothing was committed meanwhile.
+    // A concurrent read of the same statement began earlier. Its rows are current if their tables were not changed meanwhile.
     if (earlier) await earlier.catch(() => {})
     const known = this.#known(key)
-    if (known && request?.has(known[0].snapshot, this.#commits)) return known
+    if (known && request?.has(known.moment.text, this.#commits)) return known.rows
     const see = request?.looking(this.#commits)
     if (known) {
-      const snapshot = await this.#snapshot()
-      see?.(snapshot)
-      if (snapshot === known[0].snapshot) return known
+      await this.#ask()
+      const still = this.#known(key)
+      if (still && still.moment === this.#now) {
+        see?.(still.moment.text)
+        return still.rows
+      }
     }
     // A read in progress now began after this call, so its rows are current.
     const rows = await (this.#reading.get(key) ?? this.#read(key, statement))
@@ -99,42 +148,101 @@ export class SnapshotCache implements CachedReads {
     return rows
   }
 
-  #read(key: string, { text, values }: Statement): Promise<readonly Row[]> {
-    const reading = this.#source
-      .query({ text: `select cached.*, ${snapshot.text} as snapshot from (${text}) as cached`, values })
-      .then(({ rows }) => this.#keep(key, rows as readonly Row[]))
-      .finally(() => this.#reading.delete(key))
+  #read(key: string, statement: Statement): Promise<readonly Row[]> {
+    const reading = this.#query(key, statement).finally(() => this.#reading.delete(key))
     this.#reading.set(key, reading)
     return reading
   }
 
-  #keep(key: string, rows: readonly Row[]): readonly Row[] {
+  async #query(key: string, { text, values }: Statement): Promise<readonly Row[]> {
+    const catalogue = await this.#catalogueNow()
+    // The statement sees at least what is known now.
+    const at = this.#learnt
+    const { rows } = await this.#source.query({
+      text: `select cached.*, ${moment.text} as snapshot from (${text}) as cached`,
+      values,
+    })
+    return this.#keep(key, rows as readonly Row[], catalogue.of(text), at)
+  }
+
+  #keep(key: string, rows: readonly Row[], tables: Dependencies, at: number): readonly Row[] {
     if (!isRows(rows)) return rows
-    this.#last = rows[0].snapshot
     for (const row of rows) {
       this.#check?.freeze(row)
       Object.freeze(row)
     }
-    this.#cache.set(key, Object.freeze(rows))
+    this.#cache.set(key, { rows: Object.freeze(rows), tables, moment: new Moment(rows[0].snapshot), at })
     return rows
   }
 
-  #known(key: string): Rows | undefined {
+  /** Rows that are exact as far as this process knows, brought to its moment unless they are later. */
+  #known(key: string): Kept | undefined {
     const known = this.#cache.get(key)
-    return known?.[0].snapshot === this.#last ? known : undefined
+    if (!known) return undefined
+    if (this.#isChanged(known)) {
+      this.#cache.delete(key)
+      return undefined
+    }
+    const now = this.#now
+    if (now && known.moment !== now && (known.moment.text === now.text || known.moment.isWithin(now))) {
+      known.moment = now
+      known.at = this.#learnt
+    }
+    return known
   }
 
-  #snapshot(): Promise<string> {
+  #isChanged({ tables, moment, at }: Kept): boolean {
+    if (at === this.#learnt || moment.text === this.#now?.text) return false
+    if (tables === 'anything' || this.#everythingChanged > at) return true
+    for (const table of tables) if (this.#changes.get(table)?.isAfter(moment, at)) return true
+    return false
+  }
+
+  /** A moment since the call, whose changes are known. */
+  #ask(): Promise<Moment> {
     const { sent } = this.#source
-    if (this.#asked?.sent !== sent) this.#asked = { sent, snapshot: this.#ask() }
-    return this.#asked.snapshot
+    if (this.#asked?.sent !== sent || this.#asked.commits !== this.#commits)
+      this.#asked = { sent, commits: this.#commits, moment: this.#learn() }
+    return this.#asked.moment
   }
 
-  async #ask(): Promise<string> {
-    const { rows } = await this.#source.query(readSnapshot)
-    const { snapshot } = rows[0] as Row
-    this.#last = snapshot
-    return snapshot
+  async #learn(): Promise<Moment> {
+    const since = this.#now
+    const { rows } = await this.#source.query(readChanges(since))
+    const { snapshot, complete, changes } = rows[0] as Answer
+    if (this.#now?.text === snapshot) return this.#now
+    const now = new Moment(snapshot)
+    // Another answer that was later has come first.
+    if (this.#now?.isOfDate(now) && now.isWithin(this.#now)) return this.#now
+    this.#now = now
+    this.#learnt++
+    if (!complete || changes.length === maximumChanges || !since?.isOfDate(now)) this.#everythingChanged = this.#learnt
+    else for (const change of changes) this.#note(change)
+    return now
+  }
+
+  #note(change: string): void {
+    const [transaction, table] = change.split(' ') as [string, string]
+    let changes = this.#changes.get(table)
+    if (!changes) this.#changes.set(table, (changes = new TableChanges()))
+    changes.add(transaction, this.#learnt)
+    if (table !== schemaTable) return
+    this.#catalogue = undefined
+    this.#everythingChanged = this.#learnt
+  }
+
+  /** Before the first read, a moment must be known from which on changes are learnt. */
+  #catalogueNow(): Promise<TableCatalogue> {
+    this.#catalogue ??= Promise.all([
+      this.#source.query({ text: readCatalogue, values: [] }),
+      this.#now ? undefined : this.#ask(),
+    ])
+      .then(([{ rows }]) => new TableCatalogue(rows as CatalogueRow[]))
+      .catch((error) => {
+        this.#catalogue = undefined
+        throw error
+      })
+    return this.#catalogue
   }
 }
 
