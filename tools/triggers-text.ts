@@ -14,12 +14,12 @@ export type TriggerRow = {
   readonly comment: string | null
 }
 
-/** Every trigger of our tables, by table and name. */
+/** Every trigger of our tables, by table and name, without those that every table has. */
 export const triggersQuery = `
   select t.tgname as name, c.relname as table_name, pg_get_triggerdef(t.oid) as definition, p.proname as function_name,
     obj_description(t.oid, 'pg_trigger') as comment
   from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
-  where not t.tgisinternal and c.relnamespace = 'public'::regnamespace
+  where not t.tgisinternal and c.relnamespace = 'public'::regnamespace and p.proname <> 'note_table_change'
   order by c.relname collate "C", t.tgname collate "C"`
 
 /** Whether the trigger acts only for writes of the previous release (see `0038_triggers_explained.sql`). */
@@ -31,6 +31,9 @@ Generated from a migrated database and its comments by \`npm run triggers\`; cor
 
 A trigger guards an invariant that must hold whatever writes the table: several statements, a cascade of a foreign key, another trigger,
 or an administrator with \`psql\`. Rules of the product are in services and reactions (\`src/reactions.ts\`), where TypeScript shows them.
+
+Besides these, every logged table has triggers that record which transaction has changed it, for the row cache
+([ADR 35](adr/0035-rows-cached-by-table.md)).
 `
 
 const supersededIntroduction = `## Only for the previous release

@@ -18,12 +18,16 @@ const maximumChanges = 1_000
 /** The present moment, and which transactions have changed which tables since another one. */
 const readChanges = (since: Moment | undefined): Sql => sql`
   select ${moment} as snapshot,
-    coalesce((select min(transaction) from table_changes) <= ${since?.begin ?? '0'}::xid8, false) as complete,
+    coalesce((select since from table_changes_kept) <= ${since?.begin ?? '0'}::xid8, false) as complete,
     array(
       (
-        select transaction || ' ' || relation from table_changes where transaction = any(${since?.running ?? []}::xid8[])
+        select transaction || ' ' || relation
+        from table_changes
+        where transaction = any(${since?.running ?? []}::xid8[])
         union all
-        select transaction || ' ' || relation from table_changes where transaction >= ${since?.end ?? '0'}::xid8
+        select transaction || ' ' || relation
+        from table_changes
+        where transaction >= ${since?.end ?? '0'}::xid8
       )
       limit ${maximumChanges}
     ) as changes
@@ -65,7 +69,7 @@ export type Source = {
 }
 
 /**
- * Caches rows while the tables that their statement names are unchanged. The result of a statement depends on its snapshot alone: a row
+ * Caches rows while the tables that their statement names are unchanged (docs/adr/0035-rows-cached-by-table.md). The result of a statement depends on its snapshot alone: a row
  * is exact, in every process, if no transaction that has become visible since it was read has changed one of these tables. One query
  * tells which ones were changed since the last time it was asked, and concurrent callers share it.
  */

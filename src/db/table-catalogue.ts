@@ -1,15 +1,23 @@
 import { knownText } from './statement.ts'
 
+/** Bits of `tgtype` for insert, delete, update and truncate. */
+const everyChange = 60
+
 /** Reads a row for each table, view and function of the schema, and for each table of another schema. */
 export const readCatalogue = `
-  select c.relname as name, c.relkind = 'v' as is_view, pg_get_viewdef(c.oid) as body,
-    exists (
-      select from pg_trigger t where t.tgrelid = c.oid and t.tgname = 'note_table_change' and t.tgenabled = 'O'
-    ) as tracked
+  select c.relname as name, c.relkind = 'v' as is_view, pg_get_viewdef(c.oid) as body, notes.tracked, notes.columns
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  cross join lateral (
+    select coalesce(bit_or(t.tgtype) & ${everyChange} = ${everyChange}, false) as tracked,
+      coalesce(
+        array_agg(encode(substr(t.tgargs, 1, length(t.tgargs) - 1), 'escape')) filter (where t.tgnargs > 0), '{}'
+      ) as columns
+    from pg_trigger t join pg_proc p on p.oid = t.tgfoid
+    where t.tgrelid = c.oid and p.proname = 'note_table_change' and t.tgenabled = 'O'
+  ) notes
   where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
   union all
-  select p.proname, true, p.prosrc, false
+  select p.proname, true, p.prosrc, false, '{}'
   from pg_proc p
   where p.pronamespace = current_schema()::regnamespace
 `
@@ -19,23 +27,33 @@ export type CatalogueRow = {
   /** Its body says what it reads: a view or function. */
   readonly is_view: boolean
   readonly body: string | null
-  /** `table_changes` has its changes. */
+  /** `table_changes` has all its changes. */
   readonly tracked: boolean
+  /** Columns whose changes it has under names of their own. */
+  readonly columns: readonly string[]
 }
 
-/** Names of the tables on which the rows of a statement may depend, or `anything` if changes of one of them are not recorded. */
+/**
+ * Names of the tables, and of columns with names of their own, on which the rows of a statement may depend; `anything` if changes of one
+ * of them are not recorded.
+ */
 export type Dependencies = ReadonlySet<string> | 'anything'
+
+type Table = { readonly tracked: boolean; readonly columns: readonly string[] }
+
+/** They read all columns of a row. Alone, the name of a table is not taken for its whole row: statements name columns. */
+const wholeRow = /\*(?<!count\(\*)|\b(xmin|ctid|to_jsonb?|row_to_json)\b/
 
 /** Tells which tables a statement may read, from the names in its text: more than it reads, never fewer. */
 export class TableCatalogue {
-  readonly #tables = new Map<string, { readonly tracked: boolean }>()
+  readonly #tables = new Map<string, Table>()
   readonly #bodies = new Map<string, string[]>()
   readonly #known = new WeakMap<object, Dependencies>()
 
   constructor(rows: readonly CatalogueRow[]) {
-    for (const { name, is_view, body, tracked } of rows)
+    for (const { name, is_view, body, tracked, columns } of rows)
       if (is_view) this.#bodies.set(name, [...(this.#bodies.get(name) ?? []), body ?? ''])
-      else this.#tables.set(name, { tracked: tracked && (this.#tables.get(name)?.tracked ?? true) })
+      else this.#tables.set(name, { tracked: tracked && (this.#tables.get(name)?.tracked ?? true), columns })
   }
 
   of(text: string): Dependencies {
@@ -50,16 +68,21 @@ export class TableCatalogue {
   #find(text: string): Dependencies {
     const found = new Set<string>()
     const seen = new Set<string>()
-    const texts = [text]
-    for (let next = texts.pop(); next !== undefined; next = texts.pop())
-      for (const [word] of next.toLowerCase().matchAll(/[a-z_][a-z0-9_$]*/g)) {
+    const texts = [text.toLowerCase()]
+    let readsRows = false
+    for (let next = texts.pop(); next !== undefined; next = texts.pop()) {
+      readsRows ||= wholeRow.test(next)
+      for (const [word] of next.matchAll(/[a-z_][a-z0-9_$]*/g)) {
         if (seen.has(word)) continue
         seen.add(word)
-        const table = this.#tables.get(word)
-        if (table && !table.tracked) return 'anything'
-        if (table) found.add(word)
-        texts.push(...(this.#bodies.get(word) ?? []))
+        if (this.#tables.get(word)?.tracked === false) return 'anything'
+        if (this.#tables.has(word)) found.add(word)
+        for (const body of this.#bodies.get(word) ?? []) texts.push(body.toLowerCase())
       }
+    }
+    for (const table of [...found])
+      for (const column of this.#tables.get(table)!.columns)
+        if (readsRows || seen.has(column)) found.add(`${table}.${column}`)
     return found
   }
 }

@@ -2,6 +2,7 @@ import type { Job } from '../jobs/job.ts'
 import { purgeEndedOauthTokens } from './accounts/oauth/jobs.ts'
 import { purgeExpiredLinks } from './accounts/users/jobs.ts'
 import { collectUnusedBlobs } from './administration/blob-collection/jobs.ts'
+import { endOldChanges } from './administration/change-retention/jobs.ts'
 import { endOldEvents } from './administration/event-retention/jobs.ts'
 import { noteablesInTexts } from './discussion/cross-references/jobs.ts'
 import { forgetNameInNotes } from './discussion/notes/name-job.ts'
@@ -72,6 +73,7 @@ import { refreshSnippetJob, removeIncompleteSnippets } from './text/snippets/ref
 /** Everything that happens later. */
 export const jobs: readonly Job<any>[] = [
   acceptInvitationsLater,
+  endOldChanges,
   endOldEvents,
   endOldHookEvents,
   collectUnusedBlobs,

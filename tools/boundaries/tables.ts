@@ -127,6 +127,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'suggestion_commits',
   ],
   blobs: ['blob_location', 'blob_objects'],
+  db: ['table_changes', 'table_changes_kept'],
   integrations: ['hook_deliveries', 'hook_events', 'hooks'],
   portability: ['archive_imports', 'export_requests', 'finished_exports', 'forge_imports'],
   settings: ['application_settings'],

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Db, Tx } from '../../../db/db.ts'
-import { nullable, text } from '../../../db/row.ts'
-import { empty, type Sql, sql } from '../../../db/sql.ts'
+import { nullable, type RowOf, text } from '../../../db/row.ts'
+import { type Sql, sql } from '../../../db/sql.ts'
 import type { RootFiles } from './root-files.ts'
 
 /** Notes that something happened in a project. */
@@ -22,26 +23,48 @@ export const recordPush = async (
     rootFiles,
     refCount,
   }: { firstBranch: string | undefined; rootFiles: RootFiles | undefined; refCount: number },
-): Promise<string | null | undefined> =>
-  (
-    await tx.row(
-      { default_branch: nullable(text) },
-      sql`
-        with counted as (
-          insert into project_housekeeping as h (project_id, pushes)
-          values (${projectId}, ${housekeepingWeight(refCount)}::int)
-          on conflict (project_id) do update set pushes = h.pushes + excluded.pushes
-        )
-        update projects
-        set last_activity_at = now(),
-          default_branch = coalesce(
-            default_branch, ${firstBranch ?? null}::text
-          ) ${rootFiles ? sql`, readme_path = ${rootFiles.readmePath}, license_path = ${rootFiles.licensePath}, license_key = ${rootFiles.licenseKey}` : empty}
-        where id = ${projectId} and not deleting
-        returning default_branch
-      `,
-    )
-  )?.default_branch
+): Promise<string | null | undefined> => {
+  const project = await tx.row(
+    pushedRow,
+    sql`
+      with counted as (
+        insert into project_housekeeping as h (project_id, pushes)
+        values (${projectId}, ${housekeepingWeight(refCount)}::int)
+        on conflict (project_id) do update set pushes = h.pushes + excluded.pushes
+      )
+      update projects
+      set last_activity_at = now()
+      where id = ${projectId} and not deleting
+      returning default_branch, readme_path, license_path, license_key
+    `,
+  )
+  if (!project) return undefined
+  const branch = project.default_branch ?? firstBranch ?? null
+  const { readmePath, licensePath, licenseKey } = rootFiles ?? rootFilesOf(project)
+  const after = { default_branch: branch, readme_path: readmePath, license_path: licensePath, license_key: licenseKey }
+  // Rows of other columns than the last activity stay cached.
+  if (!isDeepStrictEqual({ ...project }, after))
+    await tx.run(sql`
+      update projects
+      set default_branch = ${branch}, readme_path = ${readmePath}, license_path = ${licensePath},
+        license_key = ${licenseKey}
+      where id = ${projectId}
+    `)
+  return branch
+}
+
+const pushedRow = {
+  default_branch: nullable(text),
+  readme_path: nullable(text),
+  license_path: nullable(text),
+  license_key: nullable(text),
+}
+
+const rootFilesOf = (row: RowOf<typeof pushedRow>): RootFiles => ({
+  readmePath: row.readme_path,
+  licensePath: row.license_path,
+  licenseKey: row.license_key,
+})
 
 export type RepositoryFacts = RootFiles & {
   readonly commitCount: number
