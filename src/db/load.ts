@@ -58,7 +58,7 @@ export const migrationsOf = (url: string): Promise<{ product: string[]; jobs: nu
 
 /**
  * Replaces the content of all tables, in one transaction. The database has the schema of the backup, and nothing else uses it.
- * Triggers do not run. Foreign keys are dropped, and made again at the end, so that the server verifies them: a row that refers to
+ * Triggers do not run, except those that record changes. Foreign keys are dropped, and made again at the end, so that the server verifies them: a row that refers to
  * nothing fails the load.
  */
 export const loadTables = (url: string, { tables, sequences, read, progress }: Load): Promise<void> =>

@@ -117,6 +117,22 @@ describe('the row cache', () => {
     expect(await count()).toBe(0)
   })
 
+  test('a cached row is read again after a bulk load without triggers', async ({ world }) => {
+    await using reads = await rowCache(world)
+    const { id } = await world.user({ name: 'Old' })
+    const name = async () => (await reads.snapshotCache.row(named, nameOf(id)))!.name
+    expect([await name(), await name()]).toEqual(['Old', 'Old'])
+    const writer = new pg.Client({ connectionString: world.databaseUrl })
+    await writer.connect()
+    try {
+      await writer.query('set session_replication_role = replica')
+      await writer.query('update users set name = $1 where id = $2', ['New', id])
+      expect(await name()).toBe('New')
+    } finally {
+      await writer.end()
+    }
+  })
+
   test.for([
     'update table_changes_kept set since = pg_snapshot_xmax(pg_current_snapshot())',
     'delete from table_changes_kept',

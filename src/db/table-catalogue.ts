@@ -13,7 +13,7 @@ export const readCatalogue = `
         array_agg(encode(substr(t.tgargs, 1, length(t.tgargs) - 1), 'escape')) filter (where t.tgnargs > 0), '{}'
       ) as columns
     from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-    where t.tgrelid = c.oid and p.proname = 'note_table_change' and t.tgenabled = 'O'
+    where t.tgrelid = c.oid and p.proname = 'note_table_change' and t.tgenabled = 'A'
   ) notes
   where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
   union all

@@ -64,5 +64,20 @@ $$;
 create trigger note_activity
 after update of last_activity_at on projects for each statement execute function note_table_change('last_activity_at');
 
+-- They record changes of a bulk load with session_replication_role = replica, too.
+do $$
+declare
+  made record;
+begin
+  for made in
+    select t.tgrelid::regclass::text as table_name, t.tgname
+    from pg_trigger t join pg_proc p on p.oid = t.tgfoid
+    where p.proname = 'note_table_change' and p.pronamespace = current_schema()::regnamespace
+  loop
+    execute format('alter table %s enable always trigger %I', made.table_name, made.tgname);
+  end loop;
+end
+$$;
+
 insert into table_changes_kept (since, next)
 select pg_snapshot_xmin(now), pg_snapshot_xmin(now) from pg_current_snapshot() as now;
