@@ -11,7 +11,7 @@ const changes = [
   'pipelines set status = status',
   'access_tokens set last_used_at = last_used_at',
   'todos set state = state',
-  'hooks set url = url',
+  'hooks set failures = failures',
 ]
 
 /**

@@ -12,9 +12,9 @@ export async function deleteOldChanges(tx: Tx): Promise<void> {
     sql`
       with earlier as (select since from table_changes_kept)
       insert into table_changes_kept as kept (since, next)
-      select pg_snapshot_xmin(now), pg_snapshot_xmin(now) from pg_current_snapshot() as now
-      on conflict (only_one) do update
-      set since = least(kept.next, excluded.next), next = excluded.next
+      select pg_snapshot_xmin(now), pg_snapshot_xmin(now)
+      from pg_current_snapshot() as now
+      on conflict (only_one) do update set since = least(kept.next, excluded.next), next = excluded.next
       returning since::text, (select since::text from earlier) as before
     `,
   ))!
