@@ -85,6 +85,13 @@ export type List = {
   readonly keyset?: { readonly direction: Direction } | undefined
   /** Caches pages (`CachedReads`). Requires that nothing in the list depends on the clock. */
   readonly cached?: boolean
+  /**
+   * Caches each row by itself, and the ids of a page: a change that concerns one row, and neither the conditions nor the order, outdates
+   * that row alone. Requires `cached`, a `key` that is the id, and an `id` in the shape.
+   */
+  readonly rowsById?: { readonly projectsOf?: (row: any) => readonly (number | null)[] }
+  /** The ids of a page and the total depend on rows of this project only (`ProjectsOf`). */
+  readonly ofProject?: number | undefined
   /** Some conditions depend on the clock, as with what expires, so the total cannot be cached either. */
   readonly byClock?: boolean
   /** Rejects large offsets; for lists that support keyset pagination. */
@@ -136,7 +143,7 @@ function stampFrom(line: string): Stamp {
   return { id: Number(line.slice(0, space)), stamp: line.slice(space + 1) }
 }
 
-/** Rows and total of one page. One statement; two if the total must be counted; one with keyset. */
+/** Rows and total of one page. One statement; two if the total must be counted; one with keyset. With `rowsById` one more. */
 export async function fetchPage<S extends Shape>(
   db: Db,
   shape: S,
@@ -144,11 +151,53 @@ export async function fetchPage<S extends Shape>(
   page: Page,
 ): Promise<Paged<Readonly<RowOf<S>>>> {
   const { where, offset } = rangeOf(list, page)
-  const statement = pageStatement(list, where, page.perPage + 1, offset)
   const total = page.keyset ? undefined : totalOf(db, list, where)
+  if (list.rowsById) {
+    const ids = await fetchIds(db, list, pickedRows(list, where, page.perPage + 1, offset))
+    const paged = total ? await offsetPaged(page, ids, total) : keysetPaged(list, page, ids)
+    return {
+      ...paged,
+      rows: await fetchById(
+        db,
+        shape,
+        list,
+        paged.rows.map(({ id }) => id),
+      ),
+    }
+  }
+  const statement = pageStatement(list, where, page.perPage + 1, offset)
   const found: readonly Readonly<RowOf<S>>[] = await (list.cached ? db.snapshotCache : db).rows(shape, statement)
   return total ? offsetPaged(page, found, total) : keysetPaged(list, page, found)
 }
+
+/** The ids of a page as one text, so that an empty page is cached, too. */
+async function fetchIds(db: Db, { ofProject }: List, picked: Sql): Promise<{ readonly id: number }[]> {
+  const found = await db.snapshotCache.row(
+    { ids: nullable(text) },
+    sql`select string_agg(found.picked::text, ',') as ids from (${picked}) as found`,
+    projectsOfList(ofProject),
+  )
+  const ids = found?.ids ?? null
+  return ids === null ? [] : ids.split(',').map((id) => ({ id: Number(id) }))
+}
+
+/** The rows of these ids, in their order, without those that were deleted meanwhile. */
+async function fetchById<S extends Shape>(
+  db: Db,
+  shape: S,
+  { select, key, rowsById }: List,
+  ids: readonly number[],
+): Promise<Readonly<RowOf<S>>[]> {
+  const rows = await db.snapshotCache.byId(
+    shape as S & { readonly id: typeof integer },
+    ids,
+    (some) => sql`${select} where ${key!} = any(${some}::bigint[])`,
+    rowsById!.projectsOf,
+  )
+  return ids.filter((id) => rows.has(id)).map((id) => rows.get(id) as RowOf<S>)
+}
+
+const projectsOfList = (id: number | undefined) => (id === undefined ? undefined : () => [id])
 
 /** Conditions and offset of a page. Rejects paging that the list does not support. */
 function rangeOf(list: List, page: Page): { where: Sql; offset: number } {
@@ -255,7 +304,7 @@ const rowsToCheck = (rows: number): number => Math.min(256 * rowsToRead(rows), 2
  * Returns a function that counts the rows of a list, up to `countedRows` + 1 of each part. A total that is probably cached is
  * queried at once, in the same round trip as the rows.
  */
-function totalOf(db: Db, { from, parts, byClock }: List, where: Sql): () => Promise<number> {
+function totalOf(db: Db, { from, parts, byClock, ofProject }: List, where: Sql): () => Promise<number> {
   const most = literal(countedRows + 1)
   const counts = (parts ?? [everything]).map((part) => {
     const rows = part.counted ?? { from, where: sql`${where} and ${part.where}` }
@@ -263,7 +312,9 @@ function totalOf(db: Db, { from, parts, byClock }: List, where: Sql): () => Prom
   })
   const statement = sql`select ${join(counts, ' + ')} as total`
   const shape = { total: integer }
-  const count = async () => (await (byClock ? db : db.snapshotCache).row(shape, statement))!.total
+  const count = async () =>
+    (await (byClock ? db.row(shape, statement) : db.snapshotCache.row(shape, statement, projectsOfList(ofProject))))!
+      .total
   if (byClock || !db.snapshotCache.expects(shape, statement)) return count
   const early = count()
   // The total may never be requested.

@@ -114,8 +114,12 @@ export function openDatabase(
       return {
         ...over(query, check),
         snapshotCache: {
-          rows: (shape, statement) => cached(() => snapshotCache.rows(shape, statement, snapshot)),
-          row: (shape, statement) => cached(() => snapshotCache.row(shape, statement, snapshot)),
+          rows: (shape, statement, projectsOf) =>
+            cached(() => snapshotCache.rows(shape, statement, projectsOf, snapshot)),
+          row: (shape, statement, projectsOf) =>
+            cached(() => snapshotCache.row(shape, statement, projectsOf, snapshot)),
+          byId: (shape, ids, statementOf, projectsOf) =>
+            cached(() => snapshotCache.byId(shape, ids, statementOf, projectsOf, snapshot)),
           expects: (shape, statement) => snapshotCache.expects(shape, statement),
         },
       }

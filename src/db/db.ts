@@ -1,10 +1,16 @@
 import type { Load } from '../kernel/shares.ts'
 import type { RequestSnapshot } from './request-snapshot.ts'
-import type { RowOf, Shape } from './row.ts'
+import type { integer, RowOf, Shape } from './row.ts'
 import type { Sql } from './sql.ts'
 
 /** Text with `$1`, `$2`, … and their values. `Sql` is one. */
 export type Statement = Pick<Sql, 'text' | 'values'>
+
+/**
+ * Projects of all rows that a cached row depends on, of the tables whose changes are recorded by project (`TableCatalogue`); rows without a
+ * project apart. Called with each row. Changes of those tables in other projects leave it cached.
+ */
+export type ProjectsOf<S extends Shape> = (row: RowOf<S>) => readonly (number | null)[]
 
 /** Reads that a process need not repeat while nothing is committed: as exact as any other read. */
 export interface CachedReads {
@@ -12,9 +18,27 @@ export interface CachedReads {
    * All rows. They are shared and must not be changed. The statement must depend on nothing but the data, its values and the
    * date: no clock, no columns of the same name, none named `snapshot`.
    */
-  rows<S extends Shape>(shape: S, statement: Statement): Promise<readonly Readonly<RowOf<S>>[]>
+  rows<S extends Shape>(
+    shape: S,
+    statement: Statement,
+    projectsOf?: ProjectsOf<S>,
+  ): Promise<readonly Readonly<RowOf<S>>[]>
   /** The first row, if any. */
-  row<S extends Shape>(shape: S, statement: Statement): Promise<Readonly<RowOf<S>> | undefined>
+  row<S extends Shape>(
+    shape: S,
+    statement: Statement,
+    projectsOf?: ProjectsOf<S>,
+  ): Promise<Readonly<RowOf<S>> | undefined>
+  /**
+   * Rows by their ids; those that do not exist are missing. Each is cached by itself, and one statement reads all that are not.
+   * `statementOf` has one of the values `ids`, and depends on nothing else that is not a value; its rows have an `id`.
+   */
+  byId<S extends Shape & { readonly id: typeof integer }>(
+    shape: S,
+    ids: readonly number[],
+    statementOf: (ids: readonly number[]) => Statement,
+    projectsOf?: ProjectsOf<S>,
+  ): Promise<ReadonlyMap<number, Readonly<RowOf<S>>>>
   /** Whether these rows may be read with a snapshot check only. */
   expects(shape: Shape, statement: Statement): boolean
 }

@@ -2,30 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect } from 'vitest'
 import { test, type World } from '../../test/world.ts'
-import type { Statement } from './db.ts'
-import { Reader } from './reader.ts'
 import { RequestSnapshot } from './request-snapshot.ts'
 import { integer, text } from './row.ts'
-import { SnapshotCache } from './snapshot-cache.ts'
 import { sql } from './sql.ts'
-
-/** A row cache with its own connections, which has read something, and the statements it has sent since. */
-async function rowCache({ databaseUrl }: World) {
-  const reader = new Reader(databaseUrl, 2, { patienceMs: 10_000 })
-  const sent: string[] = []
-  const snapshotCache = new SnapshotCache({
-    query(statement: Statement) {
-      sent.push(statement.text)
-      return reader.query(statement)
-    },
-    get sent() {
-      return reader.sent
-    },
-  })
-  await snapshotCache.row({ one: integer }, sql`select 1 as one`)
-  sent.length = 0
-  return { snapshotCache, sent, [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose]() }
-}
+import { rowCache } from './testing/row-cache.ts'
 
 const named = { name: text }
 const nameOf = (id: number) => sql`select name from users where id = ${id}`
@@ -229,7 +209,7 @@ async function twoUsers(world: World) {
   const reads = await rowCache(world)
   const ids = [(await world.user({ name: 'Old' })).id, (await world.user({ name: 'Old' })).id] as const
   const one = async (index: 0 | 1, request?: RequestSnapshot) =>
-    (await reads.snapshotCache.row(named, nameOf(ids[index]), request))!.name
+    (await reads.snapshotCache.row(named, nameOf(ids[index]), undefined, request))!.name
   const both = async (request?: RequestSnapshot) => [await one(0, request), await one(1, request)]
   // In one round trip, so that their rows have one snapshot.
   const cache = () => Promise.all([one(0), one(1)])

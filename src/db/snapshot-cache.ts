@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import { beginCheck, type StatementCheck } from './checks.ts'
-import type { CachedReads, Statement } from './db.ts'
+import type { CachedReads, ProjectsOf, Statement } from './db.ts'
 import { Moment } from './moment.ts'
 import type { RequestSnapshot } from './request-snapshot.ts'
-import type { RowOf, Shape } from './row.ts'
-import { type Sql, sql } from './sql.ts'
+import type { integer, RowOf, Shape } from './row.ts'
+import { raw, type Sql, sql } from './sql.ts'
 import { knownText } from './statement.ts'
-import { type CatalogueRow, type Dependencies, readCatalogue, TableCatalogue } from './table-catalogue.ts'
-import { TableChanges } from './table-changes.ts'
+import { type CatalogueRow, readCatalogue, TableCatalogue } from './table-catalogue.ts'
+import { type Change, TableChanges, type Watched, watched } from './table-changes.ts'
 
 /** The moment of a statement (`Moment`). */
 const moment = sql`pg_current_snapshot()::text || ' ' || current_date`
@@ -15,19 +15,16 @@ const moment = sql`pg_current_snapshot()::text || ' ' || current_date`
 /** Changes that are read at once; beyond, everything counts as changed. */
 const maximumChanges = 1_000
 
+const change = raw(`concat_ws(' ', transaction, relation, array_to_string(projects, ','))`)
+
 /** The present moment, and which transactions have changed which tables since another one. */
 const readChanges = (since: Moment | undefined): Sql => sql`
   select ${moment} as snapshot,
     coalesce((select since from table_changes_kept) <= ${since?.begin ?? '0'}::xid8, false) as complete,
     array(
       (
-        select transaction || ' ' || relation
-        from table_changes
-        where transaction = any(${since?.running ?? []}::xid8[])
-        union all
-        select transaction || ' ' || relation
-        from table_changes
-        where transaction >= ${since?.end ?? '0'}::xid8
+        select ${change} from table_changes where transaction = any(${since?.running ?? []}::xid8[])
+        union all select ${change} from table_changes where transaction >= ${since?.end ?? '0'}::xid8
       )
       limit ${maximumChanges}
     ) as changes
@@ -37,7 +34,7 @@ type Answer = {
   readonly snapshot: string
   /** All changes are recorded. */
   readonly complete: boolean
-  /** Each is a transaction and a table. */
+  /** Each is a `Change`, with spaces between its parts. */
   readonly changes: readonly string[]
 }
 
@@ -53,9 +50,12 @@ type Row = { readonly snapshot: string }
 /** At least one row; all of one snapshot. */
 type Rows = readonly [Row, ...Row[]]
 
+/** The rows of keys; those of ids that do not exist are missing. */
+type Found = ReadonlyMap<string, readonly Row[]>
+
 type Kept = {
   readonly rows: Rows
-  readonly tables: Dependencies
+  readonly watched: Watched | 'anything'
   /** The rows are those of this moment. */
   moment: Moment
   /** Changes that were learnt up to this time were made before the rows were read. */
@@ -78,13 +78,13 @@ export class SnapshotCache implements CachedReads {
   readonly #check: StatementCheck | undefined
   readonly #cache: LRUCache<string, Kept>
   /** Running statements by key, each once for all callers. */
-  readonly #reading = new Map<string, Promise<readonly Row[]>>()
+  readonly #reading = new Map<string, Promise<Found>>()
   #catalogue: Promise<TableCatalogue> | undefined
   /** The latest moment of which the process knows all changes before. */
   #now: Moment | undefined
   /** How often the process has learnt that anything was committed: its measure of time. */
   #learnt = 0
-  readonly #changes = new Map<string, TableChanges>()
+  readonly #changes = new TableChanges()
   #everythingChanged = 0
   /** Transactions that this process has committed. */
   #commits = 0
@@ -113,52 +113,111 @@ export class SnapshotCache implements CachedReads {
   async row<S extends Shape>(
     shape: S,
     statement: Statement,
+    projectsOf?: ProjectsOf<S>,
     request?: RequestSnapshot,
   ): Promise<Readonly<RowOf<S>> | undefined> {
-    return (await this.rows(shape, statement, request))[0]
+    return (await this.rows(shape, statement, projectsOf, request))[0]
   }
 
   /** With `request`, the rows may be those of the snapshot that the request has seen. */
   async rows<S extends Shape>(
     shape: S,
     statement: Statement,
+    projectsOf?: ProjectsOf<S>,
     request?: RequestSnapshot,
   ): Promise<readonly Readonly<RowOf<S>>[]> {
     const checked = beginCheck(this.#check, 'cached', shape, statement)
-    const rows: readonly unknown[] = await this.#rows(statement, request)
+    const key = keyOf(statement)
+    const read = async () => {
+      const { rows, keep } = await this.#query(statement, projectsOf)
+      if (isRows(rows)) keep(key, rows)
+      return new Map([[key, rows]])
+    }
+    const rows: readonly unknown[] = (await this.#find([key], read, request)).get(key)!
     if (checked) await checked(rows as readonly object[])
     return rows as readonly Readonly<RowOf<S>>[]
   }
 
-  async #rows(statement: Statement, request: RequestSnapshot | undefined): Promise<readonly Row[]> {
-    const key = keyOf(statement)
-    const earlier = this.#reading.get(key)
-    // A concurrent read of the same statement began earlier. Its rows are current if their tables were not changed meanwhile.
-    if (earlier) await earlier.catch(() => {})
-    const known = this.#known(key)
-    if (known && request?.has(known.moment.text, this.#commits)) return known.rows
-    const see = request?.looking(this.#commits)
-    if (known) {
-      await this.#ask()
-      const still = this.#known(key)
-      if (still && still.moment === this.#now) {
-        see?.(still.moment.text)
-        return still.rows
+  /** With `request`, as `rows`. */
+  async byId<S extends Shape & { readonly id: typeof integer }>(
+    shape: S,
+    ids: readonly number[],
+    statementOf: (ids: readonly number[]) => Statement,
+    projectsOf?: ProjectsOf<S>,
+    request?: RequestSnapshot,
+  ): Promise<ReadonlyMap<number, Readonly<RowOf<S>>>> {
+    if (ids.length === 0) return new Map()
+    const statement = statementOf(ids)
+    const checked = beginCheck(this.#check, 'cached', shape, statement)
+    const keyOfId = keysById(statement, ids)
+    const idOf = new Map(ids.map((id) => [keyOfId(id), id]))
+    const read = async (missing: readonly string[]) => {
+      const { rows, keep } = await this.#query(statementOf(missing.map((key) => idOf.get(key)!)), projectsOf)
+      const read = new Map<string, Rows>()
+      for (const row of rows) {
+        const key = keyOfId((row as unknown as { readonly id: number }).id)
+        read.set(key, keep(key, [row]))
       }
+      return read
     }
-    // A read in progress now began after this call, so its rows are current.
-    const rows = await (this.#reading.get(key) ?? this.#read(key, statement))
-    if (isRows(rows)) see?.(rows[0].snapshot)
+    const found = await this.#find([...idOf.keys()], read, request)
+    const rows = new Map<number, Readonly<RowOf<S>>>()
+    for (const [key, [row]] of found) rows.set(idOf.get(key)!, row as unknown as RowOf<S>)
+    if (checked) await checked([...rows.values()])
     return rows
   }
 
-  #read(key: string, statement: Statement): Promise<readonly Row[]> {
-    const reading = this.#query(key, statement).finally(() => this.#reading.delete(key))
-    this.#reading.set(key, reading)
+  /** The rows of each key; `read` reads those that are not cached, and keeps them. */
+  async #find(
+    keys: readonly string[],
+    read: (missing: readonly string[]) => Promise<Found>,
+    request: RequestSnapshot | undefined,
+  ): Promise<Found> {
+    const earlier = keys.flatMap((key) => this.#reading.get(key) ?? [])
+    // Concurrent reads of the same rows began earlier. What they read is current if its tables were not changed meanwhile.
+    if (earlier.length > 0) await Promise.allSettled(earlier)
+    const known = keys.map((key) => this.#known(key))
+    if (request && known.every((each) => each && request.has(each.moment.text, this.#commits)))
+      return new Map(keys.map((key, index) => [key, known[index]!.rows]))
+    const see = request?.looking(this.#commits)
+    const found = new Map<string, readonly Row[]>()
+    if (known.some((each) => each)) {
+      await this.#ask()
+      for (const key of keys) {
+        const still = this.#known(key)
+        if (still && still.moment === this.#now) found.set(key, still.rows)
+      }
+      if (found.size > 0) see?.(this.#now!.text)
+    }
+    const missing = keys.filter((key) => !found.has(key))
+    if (missing.length === 0) return found
+    // A read in progress now began after this call, so its rows are current.
+    const readings = new Set(missing.flatMap((key) => this.#reading.get(key) ?? []))
+    const unread = missing.filter((key) => !this.#reading.has(key))
+    if (unread.length > 0) readings.add(this.#read(unread, read))
+    for (const rowsOfKeys of await Promise.all(readings))
+      for (const key of missing) {
+        const rows = rowsOfKeys.get(key)
+        if (!rows) continue
+        found.set(key, rows)
+        if (isRows(rows)) see?.(rows[0].snapshot)
+      }
+    return found
+  }
+
+  #read(keys: readonly string[], read: (keys: readonly string[]) => Promise<Found>): Promise<Found> {
+    const reading = read(keys).finally(() => {
+      for (const key of keys) this.#reading.delete(key)
+    })
+    for (const key of keys) this.#reading.set(key, reading)
     return reading
   }
 
-  async #query(key: string, { text, values }: Statement): Promise<readonly Row[]> {
+  /** Rows, and a function that caches some of them under a key. */
+  async #query<S extends Shape>(
+    { text, values }: Statement,
+    projectsOf: ProjectsOf<S> | undefined,
+  ): Promise<{ rows: readonly Row[]; keep: (key: string, rows: Rows) => Rows }> {
     const catalogue = await this.#catalogueNow()
     // The statement sees at least what is known now.
     const at = this.#learnt
@@ -166,17 +225,31 @@ export class SnapshotCache implements CachedReads {
       text: `select cached.*, ${moment.text} as snapshot from (${text}) as cached`,
       values,
     })
-    return this.#keep(key, rows as readonly Row[], catalogue.of(text), at)
-  }
-
-  #keep(key: string, rows: readonly Row[], tables: Dependencies, at: number): readonly Row[] {
-    if (!isRows(rows)) return rows
-    for (const row of rows) {
+    for (const row of rows as readonly Row[]) {
       this.#check?.freeze(row)
       Object.freeze(row)
     }
-    this.#cache.set(key, { rows: Object.freeze(rows), tables, moment: new Moment(rows[0].snapshot), at })
-    return rows
+    const tables = catalogue.of(text)
+    const projectsOfRows = (found: Rows) => {
+      const projects = found.flatMap((row) => (projectsOf as (row: object) => readonly (number | null)[])(row))
+      return new Set(projects.filter((project) => project !== null))
+    }
+    return {
+      rows: rows as readonly Row[],
+      keep: (key, found) => {
+        const dependencies =
+          tables === 'anything'
+            ? tables
+            : watched(tables, (name) => catalogue.isByProject(name), projectsOf && projectsOfRows(found))
+        this.#cache.set(key, {
+          rows: Object.freeze(found),
+          watched: dependencies,
+          moment: new Moment(found[0].snapshot),
+          at,
+        })
+        return found
+      },
+    }
   }
 
   /** Rows that are exact as far as this process knows, brought to its moment unless they are later. */
@@ -195,11 +268,10 @@ export class SnapshotCache implements CachedReads {
     return known
   }
 
-  #isChanged({ tables, moment, at }: Kept): boolean {
+  #isChanged({ watched, moment, at }: Kept): boolean {
     if (at === this.#learnt || moment.text === this.#now?.text) return false
-    if (tables === 'anything' || this.#everythingChanged > at) return true
-    for (const table of tables) if (this.#changes.get(table)?.isAfter(moment, at)) return true
-    return false
+    if (watched === 'anything' || this.#everythingChanged > at) return true
+    return this.#changes.isAfter(watched, moment, at)
   }
 
   /** A moment since the call, whose changes are known. */
@@ -226,11 +298,9 @@ export class SnapshotCache implements CachedReads {
   }
 
   #note(change: string): void {
-    const [transaction, table] = change.split(' ') as [string, string]
-    let changes = this.#changes.get(table)
-    if (!changes) this.#changes.set(table, (changes = new TableChanges()))
-    changes.add(transaction, this.#learnt)
-    if (table !== schemaTable) return
+    const parts = change.split(' ') as unknown as Change
+    this.#changes.add(parts, this.#learnt)
+    if (parts[1] !== schemaTable) return
     this.#catalogue = undefined
     this.#everythingChanged = this.#learnt
   }
@@ -251,6 +321,14 @@ export class SnapshotCache implements CachedReads {
 }
 
 const keyOf = ({ text, values }: Statement): string => `${knownText(text).id} ${JSON.stringify(values)}`
+
+/** Keys of the rows of ids, which the statement has among its values. */
+function keysById({ text, values }: Statement, ids: readonly number[]): (id: number) => string {
+  const others = values.filter((value) => value !== ids)
+  if (others.length !== values.length - 1) throw new Error('the ids are not one of the values')
+  const key = `${knownText(text).id} ${JSON.stringify(others)} `
+  return (id) => key + id
+}
 
 const isRows = (rows: readonly Row[]): rows is Rows => rows.length > 0
 

@@ -5,19 +5,21 @@ const everyChange = 60
 
 /** Reads a row for each table, view and function of the schema, and for each table of another schema. */
 export const readCatalogue = `
-  select c.relname as name, c.relkind = 'v' as is_view, pg_get_viewdef(c.oid) as body, notes.tracked, notes.columns
+  select c.relname as name, c.relkind = 'v' as is_view, pg_get_viewdef(c.oid) as body, notes.tracked, notes.columns,
+    notes.by_project
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   cross join lateral (
     select coalesce(bit_or(t.tgtype) & ${everyChange} = ${everyChange}, false) as tracked,
       coalesce(
         array_agg(encode(substr(t.tgargs, 1, length(t.tgargs) - 1), 'escape')) filter (where t.tgnargs > 0), '{}'
-      ) as columns
+      ) as columns,
+      coalesce(bool_or(p.proname = 'note_change_in_projects'), false) as by_project
     from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-    where t.tgrelid = c.oid and p.proname = 'note_table_change' and t.tgenabled = 'A'
+    where t.tgrelid = c.oid and p.proname in ('note_table_change', 'note_change_in_projects') and t.tgenabled = 'A'
   ) notes
   where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
   union all
-  select p.proname, true, p.prosrc, false, '{}'
+  select p.proname, true, p.prosrc, false, '{}', false
   from pg_proc p
   where p.pronamespace = current_schema()::regnamespace
 `
@@ -31,6 +33,8 @@ export type CatalogueRow = {
   readonly tracked: boolean
   /** Columns whose changes it has under names of their own. */
   readonly columns: readonly string[]
+  /** It has the projects of the changed rows. */
+  readonly by_project: boolean
 }
 
 /**
@@ -39,7 +43,7 @@ export type CatalogueRow = {
  */
 export type Dependencies = ReadonlySet<string> | 'anything'
 
-type Table = { readonly tracked: boolean; readonly columns: readonly string[] }
+type Table = { readonly tracked: boolean; readonly columns: readonly string[]; readonly byProject: boolean }
 
 /** They read all columns of a row. Alone, the name of a table is not taken for its whole row: statements name columns. */
 const wholeRow = /\*(?<!count\(\*)|\b(xmin|ctid|to_jsonb?|row_to_json)\b/
@@ -51,9 +55,14 @@ export class TableCatalogue {
   readonly #known = new WeakMap<object, Dependencies>()
 
   constructor(rows: readonly CatalogueRow[]) {
-    for (const { name, is_view, body, tracked, columns } of rows)
+    for (const { name, is_view, body, tracked, columns, by_project: byProject } of rows)
       if (is_view) this.#bodies.set(name, [...(this.#bodies.get(name) ?? []), body ?? ''])
-      else this.#tables.set(name, { tracked: tracked && (this.#tables.get(name)?.tracked ?? true), columns })
+      else this.#tables.set(name, { tracked: tracked && (this.#tables.get(name)?.tracked ?? true), columns, byProject })
+  }
+
+  /** Whether changes of a table, or of a column of it, are recorded with the projects of the changed rows. */
+  isByProject(name: string): boolean {
+    return this.#tables.get(name.split('.')[0]!)?.byProject === true
   }
 
   of(text: string): Dependencies {

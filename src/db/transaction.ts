@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { beginCheck, type StatementCheck } from './checks.ts'
-import type { Db, Statement, Tx } from './db.ts'
+import type { CachedReads, Db, Statement, Tx } from './db.ts'
 import type { PipelinedConnection } from './pipelined-connection.ts'
 import type { RowOf, Shape } from './row.ts'
 import { isConsequence } from './violations.ts'
@@ -48,7 +48,15 @@ export class Transaction {
     // A transaction sees its own uncommitted changes, so it must not use the shared cache.
     this.tx = {
       ...over(query, check),
-      snapshotCache: { row: cached.row, rows: cached.rows, expects: () => false },
+      snapshotCache: {
+        row: cached.row,
+        rows: cached.rows,
+        byId: async (shape, ids, statementOf) => {
+          const rows = ids.length > 0 ? await cached.rows(shape, statementOf(ids)) : []
+          return new Map(rows.map((row) => [(row as { readonly id: number }).id, row]))
+        },
+        expects: () => false,
+      } satisfies CachedReads,
       afterCommit: (work: () => Promise<void>) => void this.#afterCommit.add(work),
       savepoint: <T>(work: () => Promise<T>) => this.#savepoint(work),
     } as unknown as Tx

@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, inject } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { storedProject } from '../../src/modules/repository/commits/testing.ts'
-import { type OpenedMergeRequest, openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
+import { readTexts } from '../../src/modules/review/closing/testing.ts'
+import { forkOf, type OpenedMergeRequest, openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
+import { retarget } from '../tables/review.ts'
 import { Client, freePort, type TestGroup, test, unique, type World } from '../world.ts'
 
 /**
@@ -215,26 +217,201 @@ async function compare(client: Client, fresh: Client, paths: readonly string[]):
   )
 }
 
+/** A project whose issue and merge requests depend on rows of other projects and of their group. */
+async function connected(world: World) {
+  const { root } = world
+  const [author, member, stranger] = await Promise.all([world.user(), world.user(), world.user()])
+  const group = await world.group({ visibility: 'public', members: [[member, 'developer']] })
+  const [project, sibling] = [await storedProject(world, { group }), await storedProject(world, { group })]
+  const label = await made(root.post(`/groups/${group.id}/labels`, { name: 'shared', color: '#ff0000' }))
+  const milestone = await made(root.post(`/groups/${group.id}/milestones`, { title: 'shared' }))
+  const shown = { labels: 'shared', milestone_id: milestone.id }
+  const of = `/projects/${project.id}`
+  await made(root.post(`${of}/issues`, { title: 'One', ...shown }))
+  await made(root.post(`/projects/${sibling.id}/issues`, { title: 'Other', ...shown }))
+  const own = await openMergeRequest(world, { project, author: root, title: 'Own', ...shown })
+  const closing = await openMergeRequest(world, {
+    project: sibling,
+    author: root,
+    description: `Closes ${project.full_path}#1`,
+    ...shown,
+  })
+  const fork = await forkOf(world, project, author)
+  const forked = await openMergeRequest(world, { project, source: fork, author, branch: 'forked', title: 'Forked' })
+  return {
+    ...{ group, project, sibling, fork, own, closing, forked, label: label.id, milestone: milestone.id },
+    viewers: {
+      'the author': author,
+      'a member': member,
+      'a user without membership': stranger,
+      'an administrator': root,
+    },
+    paths: [
+      own.at,
+      closing.at,
+      forked.at,
+      `${of}/issues/1`,
+      `${of}/issues/1/closed_by`,
+      `${of}/issues`,
+      `${of}/issues?labels=shared&order_by=updated_at`,
+      `${of}/merge_requests`,
+      `${of}/merge_requests?milestone=shared`,
+      `/groups/${group.id}/issues`,
+      `/groups/${group.id}/merge_requests?order_by=updated_at`,
+      `/issues?scope=all&author_id=${root.id}&order_by=updated_at`,
+      `/issues?scope=all&labels=shared`,
+      `/merge_requests?scope=all&author_id=${author.id}`,
+    ],
+  }
+}
+
+type Connected = Awaited<ReturnType<typeof connected>>
+
+const elsewhere = (what: string, edit: (at: Connected) => Edit) => ({
+  what,
+  async make(at: Connected, world: World) {
+    const [method, path, values = {}] = edit(at)
+    const { status, text } = await world.root[method](path, values)
+    expect(status, `${what}: ${text}`).toBeLessThan(300)
+  },
+})
+
+const reported = (
+  what: string,
+  where: (at: Connected) => { id: number },
+  of: (at: Connected) => OpenedMergeRequest,
+  state: string,
+) =>
+  elsewhere(what, (at) => ['post', `/projects/${where(at).id}/statuses/${of(at).head}`, { state, ref: of(at).branch }])
+
+const changesElsewhere = [
+  elsewhere('a note in another project', ({ sibling }) => [
+    'post',
+    `/projects/${sibling.id}/issues/1/notes`,
+    { body: 'a' },
+  ]),
+  elsewhere('a note in the project', ({ project }) => [
+    'post',
+    `/projects/${project.id}/issues/1/notes`,
+    { body: 'b' },
+  ]),
+  elsewhere('the color of a label of the group', ({ group, label }) => [
+    'put',
+    `/groups/${group.id}/labels/${label}`,
+    { color: '#00ff00' },
+  ]),
+  elsewhere('the name of a label of the group', ({ group, label }) => [
+    'put',
+    `/groups/${group.id}/labels/${label}`,
+    { new_name: 'common' },
+  ]),
+  elsewhere('the title of a milestone of the group', ({ group, milestone }) => [
+    'put',
+    `/groups/${group.id}/milestones/${milestone}`,
+    { title: 'later', due_date: '2030-01-01' },
+  ]),
+  elsewhere('the title of an issue in another project', ({ sibling }) => [
+    'put',
+    `/projects/${sibling.id}/issues/1`,
+    { title: 'Another' },
+  ]),
+  reported(
+    'a pipeline of the fork',
+    ({ fork }) => fork,
+    ({ forked }) => forked,
+    'running',
+  ),
+  reported(
+    'a pipeline of the fork that fails',
+    ({ fork }) => fork,
+    ({ forked }) => forked,
+    'failed',
+  ),
+  reported(
+    'a pipeline of another project',
+    ({ sibling }) => sibling,
+    ({ closing }) => closing,
+    'success',
+  ),
+  elsewhere('pipelines that must succeed', ({ project }) => [
+    'put',
+    `/projects/${project.id}`,
+    { only_allow_merge_if_pipeline_succeeds: true },
+  ]),
+  elsewhere('the path of the fork', ({ fork }) => ['put', `/projects/${fork.id}`, { path: unique('moved') }]),
+  elsewhere('the visibility of the closing project', ({ sibling }) => [
+    'put',
+    `/projects/${sibling.id}`,
+    { visibility: 'private' },
+  ]),
+  elsewhere('what closes the issue, no longer', ({ closing }) => ['put', closing.at, { description: 'Nothing' }]),
+  elsewhere('what closes the issue, again', ({ closing, project }) => [
+    'put',
+    closing.at,
+    { description: `Closes ${project.full_path}#1` },
+  ]),
+  {
+    what: 'the target of the closing merge request, in its row alone',
+    make: ({ closing }: Connected, world: World) => retarget(world, closing.id, 'elsewhere'),
+  },
+  {
+    what: 'the same target again',
+    make: ({ closing }: Connected, world: World) => retarget(world, closing.id, 'main'),
+  },
+  elsewhere('whether merge requests of the closing project close issues', ({ sibling }) => [
+    'put',
+    `/projects/${sibling.id}`,
+    { autoclose_referenced_issues: false },
+  ]),
+  elsewhere('a merge in the closing project', ({ closing }) => ['put', `${closing.at}/merge`]),
+  elsewhere('the project of the issue', ({ project, sibling }) => [
+    'post',
+    `/projects/${project.id}/issues/1/move`,
+    { to_project_id: sibling.id },
+  ]),
+  elsewhere('the fork, which is deleted', ({ fork }) => ['delete', `/projects/${fork.id}`]),
+]
+
+type Viewers = Record<string, Client>
+
+/** Compares both services for each viewer, at first and after each change. */
+async function compareAfter<At extends { readonly viewers: Viewers; readonly paths: readonly string[] }>(
+  world: World,
+  at: At,
+  merges: readonly OpenedMergeRequest[],
+  made: readonly { readonly what: string; readonly make: (at: At, world: World) => Promise<unknown> }[],
+): Promise<void> {
+  await using other = await uncached(world)
+  // What texts close is found by a job.
+  await readTexts(world)
+  const compareAll = async (what: string) => {
+    // The first read may queue a check of the merge request, which its record shows.
+    for (const merge of merges) await world.root.get(merge.at)
+    for (const [viewer, client] of Object.entries(at.viewers)) {
+      const { id, username, token } = client
+      const fresh = new Client(other.origin, token === undefined ? undefined : { id, username, token })
+      await compare(client, fresh, at.paths).catch((error) => {
+        error.message = `${viewer} after a change of ${what}: ${error.message}`
+        throw error
+      })
+    }
+  }
+  await compareAll('nothing')
+  for (const { what, make } of made) {
+    await make(at, world)
+    await readTexts(world)
+    await compareAll(what)
+  }
+}
+
 describe('records of merge requests, issues and epics cached by their rows', () => {
   test('cached records equal uncached records for each viewer after each change', async ({ world }) => {
-    await using other = await uncached(world)
     const at = await scene(world)
-    const compareAll = async (what: string) => {
-      // The first read may queue a check of the merge request, which its record shows.
-      await world.root.get(at.merge.at)
-      for (const [viewer, client] of Object.entries(at.viewers)) {
-        const { id, username, token } = client
-        const fresh = new Client(other.origin, token === undefined ? undefined : { id, username, token })
-        await compare(client, fresh, at.paths).catch((error) => {
-          error.message = `${viewer} after a change of ${what}: ${error.message}`
-          throw error
-        })
-      }
-    }
-    await compareAll('nothing')
-    for (const { what, make } of changes) {
-      await make(at, world)
-      await compareAll(what)
-    }
+    await compareAfter(world, at, [at.merge], changes)
+  })
+
+  test('cached records equal uncached records after each change in other projects and the group', async ({ world }) => {
+    const at = await connected(world)
+    await compareAfter(world, at, [at.own, at.closing, at.forked], changesElsewhere)
   })
 })

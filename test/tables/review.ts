@@ -114,3 +114,7 @@ export const clearLabel = async (world: World, label_id: number) => {
 /** Whether a title matches the pattern as PostgreSQL understands it, as `found`. */
 export const matchesPattern = (world: World, title: string, pattern: string) =>
   world.rows('select $1::text ~* $2 as found', [title, pattern])
+
+/** Changes the target branch in the row of a merge request and nowhere else. */
+export const retarget = (world: World, id: number, branch: string) =>
+  world.rows('update merge_requests set target_branch = $2 where id = $1', [id, branch])

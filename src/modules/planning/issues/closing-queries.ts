@@ -36,3 +36,12 @@ export const closingReadable = (caller: Caller): Sql => sql`
 /** How many merge requests close the issue `m`, of those that the caller may read. */
 export const closingCount = (caller: Caller): Sql =>
   sql`(select count(*)::integer ${closingReadable(caller)} and c.issue_id = ${raw('m.id')})`
+
+/** Projects of the merge requests that close the issue `m`, whether or not the caller may read them. */
+export const closingProjects: Sql = sql`
+  (
+    select coalesce(json_agg(distinct r.project_id), '[]')
+    from merge_requests_closing_issues c join merge_requests r on r.id = c.merge_request_id
+    where c.issue_id = m.id
+  )
+`

@@ -53,7 +53,11 @@ const found = (caller: Caller, condition: Sql): Sql => sql`
 `
 
 export const findIssue = (db: Db, caller: Caller, projectId: number, iid: number): Promise<IssueRow | undefined> =>
-  db.snapshotCache.row(issueRow, found(caller, sql`m.project_id = ${projectId} and m.iid = ${iid}`))
+  db.snapshotCache.row(
+    issueRow,
+    found(caller, sql`m.project_id = ${projectId} and m.iid = ${iid}`),
+    ({ project_id }) => [project_id],
+  )
 
 export const findIssueById = (db: Db, caller: Caller, id: number): Promise<IssueRow | undefined> =>
   db.row(issueRow, found(caller, sql`m.id = ${id}`))

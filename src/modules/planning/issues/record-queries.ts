@@ -18,7 +18,7 @@ import { awardsSql, subscribedSql, timeSpentSql } from '../../discussion/index.t
 import { type EpicReferenceRow, epicOfIssueJson } from '../epic-links/queries.ts'
 import { type LabelReferenceRow, labelsJson } from '../labels/queries.ts'
 import { type MilestoneRow, milestoneJson } from '../milestones/queries.ts'
-import { closingCount } from './closing-queries.ts'
+import { closingCount, closingProjects } from './closing-queries.ts'
 import { issueStates } from './states.ts'
 
 /** Columns of the record of an issue. */
@@ -54,6 +54,8 @@ export const issueRecordRow = {
   epic: nullable(json<EpicReferenceRow>()),
   /** The caller is subscribed; only in records of one issue. */
   subscribed: optional(boolean),
+  /** Projects of the merge requests that close it; only in rows that are cached by themselves. */
+  closing_project_ids: optional(json<number[]>()),
 }
 export type IssueRecordRow = RowOf<typeof issueRecordRow>
 
@@ -88,12 +90,27 @@ export const issueTables = raw(
 /** `select … from issues m …` for records in lists. */
 export const issueSelect = (caller: Caller): Sql => sql`select ${issueColumns(caller)} ${issueTables}`
 
+/** The same for rows that are cached by themselves. */
+export const cachedIssueSelect = (caller: Caller): Sql =>
+  sql`select ${issueColumns(caller)}, ${closingProjects} as closing_project_ids ${issueTables}`
+
+/** Projects on whose rows the row of `cachedIssueSelect` depends. */
+export const projectsOfIssue = ({
+  project_id,
+  closing_project_ids = [],
+}: Pick<IssueRecordRow, 'project_id' | 'closing_project_ids'>): readonly number[] => [
+  project_id,
+  ...closing_project_ids,
+]
+
 /** The same with `subscribed`, for the record of one issue. */
-const detailSelect = (caller: Caller): Sql =>
-  sql`select ${issueColumns(caller)}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${issueTables}`
+const detailSelect = (caller: Caller): Sql => sql`
+  select ${issueColumns(caller)}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
+    ${closingProjects} as closing_project_ids ${issueTables}
+`
 
 export const findIssueRecord = (db: Db, caller: Caller, issueId: number): Promise<IssueRecordRow | undefined> =>
-  db.snapshotCache.row(issueRecordRow, sql`${detailSelect(caller)} where m.id = ${issueId}`)
+  db.snapshotCache.row(issueRecordRow, sql`${detailSelect(caller)} where m.id = ${issueId}`, projectsOfIssue)
 
 /** Several records as in lists, unordered. */
 export const findIssueRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<IssueRecordRow[]> =>

@@ -80,6 +80,7 @@ export const findMergeRequest = (
       from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
       where m.project_id = ${projectId} and m.iid = ${iid}
     `,
+    ({ project_id }) => [project_id],
   )
 
 /** Locks the row of a merge request until the transaction ends; undefined if it is deleted. */

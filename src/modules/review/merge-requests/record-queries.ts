@@ -140,6 +140,15 @@ const tables = raw(`from merge_requests m join projects p on p.id = m.project_id
 export const recordSelect = (caller: Caller): Sql =>
   sql`select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${tables}`
 
+/** Projects on whose rows the row of a record depends: pipelines are those of the source. */
+export const projectsOfMergeRequest = ({
+  project_id,
+  source_project_id,
+}: Pick<MergeRequestRecordRow, 'project_id' | 'source_project_id'>): readonly (number | null)[] => [
+  project_id,
+  source_project_id,
+]
+
 const detailRow = {
   ...mergeRequestRecordRow,
   /** The newest pipeline of the head on its branch, whether or not the caller may read it. */
@@ -155,6 +164,7 @@ export const findRecord = (db: Db, caller: Caller, id: number): Promise<RowOf<ty
         ${newestPipelineIdSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))} as head_pipeline_id ${tables}
       where m.id = ${id}
     `,
+    projectsOfMergeRequest,
   )
 
 /** The same for several, unordered. */

@@ -13,7 +13,7 @@ import {
   type UserFilter,
 } from '../../planning/index.ts'
 import { approvedBy, approvedWanted, type PeopleFilter } from '../approvals/queries.ts'
-import { recordSelect } from '../merge-requests/record-queries.ts'
+import { projectsOfMergeRequest, recordSelect } from '../merge-requests/record-queries.ts'
 import type { MergeRequestState } from '../merge-requests/states.ts'
 import { draftPattern } from '../merge-requests/title.ts'
 
@@ -77,6 +77,8 @@ export function listMergeRequests(
   return {
     type,
     cached: true,
+    rowsById: { projectsOf: projectsOfMergeRequest },
+    ofProject: set.of === 'project' ? set.id : undefined,
     select: recordSelect(caller),
     ...reach({
       type,

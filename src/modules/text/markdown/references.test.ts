@@ -211,6 +211,10 @@ test('a document with many references costs a statement for each kind, whatever 
     let statements = 0
     const counted: Ctx['db']['snapshotCache'] = {
       expects: (shape, statement) => ctx.db.snapshotCache.expects(shape, statement),
+      byId: (shape, ids, statementOf) => {
+        statements++
+        return ctx.db.snapshotCache.byId(shape, ids, statementOf)
+      },
       row: (shape, statement) => {
         statements++
         return ctx.db.snapshotCache.row(shape, statement)

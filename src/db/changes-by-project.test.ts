@@ -1,0 +1,234 @@
+import pg from 'pg'
+import { describe, expect } from 'vitest'
+import { test, type World } from '../../test/world.ts'
+import { integer, text } from './row.ts'
+import { sql } from './sql.ts'
+import { rowCache } from './testing/row-cache.ts'
+
+/** Snapshots cover the whole server: another worker may commit between two reads of a test. */
+const quiet = { retry: 8 }
+
+/** A new project with an issue of its own. */
+async function issue(world: World) {
+  const project = await world.project()
+  const { id } = (await world.root.post(`/projects/${project.id}/issues`, { title: 'Old' })).json
+  return { id: id as number, project: project.id }
+}
+
+type Issue = Awaited<ReturnType<typeof issue>>
+
+describe('the record of changes', () => {
+  /** What a transaction has recorded before it is undone: names, each with projects or `any`. */
+  async function recorded(world: World, statements: readonly string[]): Promise<Record<string, number[] | 'any'>> {
+    const client = new pg.Client({ connectionString: world.databaseUrl })
+    await client.connect()
+    try {
+      await client.query('begin')
+      for (const statement of statements) await client.query(statement)
+      const { rows } = await client.query<{ relation: string; projects: string[] | null }>(
+        'select relation, projects from table_changes where transaction = pg_current_xact_id_if_assigned()',
+      )
+      return Object.fromEntries(
+        rows.map(({ relation, projects }) => [
+          relation,
+          projects ? [...new Set(projects.map(Number))].toSorted((a, b) => a - b) : 'any',
+        ]),
+      )
+    } finally {
+      await client.query('rollback')
+      await client.end()
+    }
+  }
+
+  const title = (...of: Issue[]) => `update issues set title = title || '!' where id in (${of.map(({ id }) => id)})`
+  const touch = (...of: Issue[]) => `update issues set updated_at = now() where id in (${of.map(({ id }) => id)})`
+  const label = (project: number | null) =>
+    `insert into labels (project_id, namespace_id, title, color)
+     values (${project}, ${project === null ? '(select min(id) from namespaces where kind = $$group$$)' : 'null'}, 'l-' || random(), '#ffffff')`
+
+  type Case = readonly [
+    condition: string,
+    statements: (a: Issue, b: Issue) => readonly string[],
+    expected: (a: Issue, b: Issue) => Record<string, number[] | 'any'>,
+  ]
+  const cases: readonly Case[] = [
+    ['of a changed row has its project', (a) => [title(a)], (a) => ({ issues: [a.project] })],
+    ['of two rows has both projects', (a, b) => [title(a, b)], (a, b) => ({ issues: [a.project, b.project] })],
+    [
+      'of two statements has both projects',
+      (a, b) => [title(a), title(b)],
+      (a, b) => ({ issues: [a.project, b.project] }),
+    ],
+    [
+      'of nothing but updated_at is apart from that of other columns',
+      (a, b) => [touch(a), title(b)],
+      (a, b) => ({ 'issues.updated_at': [a.project], issues: [b.project] }),
+    ],
+    ['of several rows is one of all columns', (a, b) => [touch(a, b)], (a, b) => ({ issues: [a.project, b.project] })],
+    [
+      'of a row that moves has the project before and after',
+      (a, b) => [`update issues set project_id = ${b.project}, iid = 1000 where id = ${a.id}`],
+      (a, b) => ({ issues: [a.project, b.project] }),
+    ],
+    ['of no row is empty', () => ['select pg_current_xact_id()', 'delete from issues where false'], () => ({})],
+    ['of what was undone is empty', (a) => ['savepoint s', title(a), 'rollback to s'], () => ({})],
+    ['of a label of a project has the project', (a) => [label(a.project)], (a) => ({ labels: [a.project] })],
+    ['of a label of a group is of any project', (a) => [label(a.project), label(null)], () => ({ labels: 'any' })],
+    [
+      'of many rows is of any project',
+      (a) => [
+        `insert into labels (project_id, title, color) select ${a.project}, 'm-' || g, '#ffffff' from generate_series(1, 33) g`,
+        label(a.project),
+      ],
+      () => ({ labels: 'any' }),
+    ],
+    [
+      'of an emptied table is of any project',
+      (a) => [label(a.project), 'truncate labels cascade'],
+      () => ({ labels: 'any' }),
+    ],
+  ]
+
+  test.for(cases)('%s', async ([, statements, expected], { world }) => {
+    await world.group()
+    const [a, b] = [await issue(world), await issue(world)]
+    const found = await recorded(world, statements(a, b))
+    const names = Object.keys(found).filter((name) => /^(issues|labels)/.test(name))
+    expect(Object.fromEntries(names.map((name) => [name, found[name]]))).toEqual(expected(a, b))
+  })
+})
+
+describe('a cached row of a project', () => {
+  const row = { id: integer, title: text, project_id: integer }
+  const select = sql`select m.id, m.title, m.project_id from issues m`
+
+  /** Caches titles of issues by project, and the number of all titles. */
+  async function titles(world: World) {
+    const reads = await rowCache(world)
+    const projectsOf = ({ project_id }: { project_id: number }) => [project_id]
+    return {
+      ...reads,
+      one: async ({ id }: Issue) =>
+        (await reads.snapshotCache.row(row, sql`${select} where m.id = ${id}`, projectsOf))?.title,
+      all: async (...issues: Issue[]) => {
+        const ids = issues.map(({ id }) => id)
+        const of = (some: readonly number[]) => sql`${select} where m.id = any(${some}::bigint[])`
+        const found = await reads.snapshotCache.byId(row, ids, of, projectsOf)
+        return ids.map((id) => found.get(id)?.title)
+      },
+    }
+  }
+
+  const check = expect.stringMatching(/^\s*select pg_current_snapshot/)
+  const read = expect.stringMatching(/^select cached/)
+  const rename = (world: World, { id }: Issue, title: string) =>
+    world.rows('update issues set title = $2 where id = $1', [id, title])
+
+  test('stays after a change in another project, and is read again after one in its own', quiet, async ({ world }) => {
+    await using reads = await titles(world)
+    const [a, b] = [await issue(world), await issue(world)]
+    expect([await reads.one(a), await reads.one(b)]).toEqual(['Old', 'Old'])
+    await rename(world, b, 'New')
+    reads.sent.length = 0
+    expect([await reads.one(a), reads.sent.splice(0)]).toEqual(['Old', [check]])
+    expect([await reads.one(b), reads.sent]).toEqual(['New', [read]])
+  })
+
+  test('is read with others by one statement, which reads only those that have changed', quiet, async ({ world }) => {
+    await using reads = await titles(world)
+    const issues = [await issue(world), await issue(world), await issue(world)]
+    const [a, b, c] = issues as [Issue, Issue, Issue]
+    expect(await reads.all(a, b)).toEqual(['Old', 'Old'])
+    await rename(world, b, 'New')
+    reads.sent.length = 0
+    expect(await reads.all(c, a, b)).toEqual(['Old', 'Old', 'New'])
+    expect(reads.sent.splice(0)).toEqual([check, read])
+    expect(await reads.all(b, c, a)).toEqual(['New', 'Old', 'Old'])
+    expect(reads.sent).toEqual([check])
+  })
+
+  test('is missing once it is deleted', async ({ world }) => {
+    await using reads = await titles(world)
+    const [a, b] = [await issue(world), await issue(world)]
+    expect(await reads.all(a, b)).toEqual(['Old', 'Old'])
+    await world.rows('delete from issues where id = $1', [a.id])
+    expect([await reads.all(a, b), await reads.one(a)]).toEqual([[undefined, 'Old'], undefined])
+  })
+
+  test('concurrent reads of overlapping rows are exact, and one failed statement fails all of them', async ({
+    world,
+  }) => {
+    await using reads = await titles(world)
+    const [a, b, c] = [await issue(world), await issue(world), await issue(world)] as const
+    expect(await Promise.all([reads.all(a, b), reads.all(b, c), reads.all(c, a)])).toEqual(
+      Array.from({ length: 3 }, () => ['Old', 'Old']),
+    )
+    await rename(world, b, 'New')
+    expect(await Promise.all([reads.all(a, b), reads.all(b, c), reads.one(b)])).toEqual([
+      ['Old', 'New'],
+      ['New', 'Old'],
+      'New',
+    ])
+    const broken = reads.snapshotCache.byId(
+      { id: integer },
+      [1, 2],
+      (ids) => sql`select 1 / (${ids}::bigint[])[1] - 1 / 0 as id`,
+    )
+    await expect(broken).rejects.toThrow('division by zero')
+  })
+
+  test('is exact after more changes than a process remembers', async ({ world }) => {
+    await using reads = await titles(world)
+    const [a, b] = [await issue(world), await issue(world)]
+    expect(await reads.one(a)).toBe('Old')
+    await rename(world, a, 'New')
+    for (let round = 0; round < 40; round++) {
+      await rename(world, b, String(round))
+      expect(await reads.one(b)).toBe(String(round))
+    }
+    expect(await reads.one(a)).toBe('New')
+    await rename(world, a, 'Newer')
+    // 5,000 other projects: each process remembers some thousand.
+    for (let first = 0; first < 5_000; first += 25)
+      await world.rows(
+        `insert into table_changes select pg_current_xact_id(), 'issues', array_agg(g) from generate_series($1::bigint, $1::bigint + 24) g`,
+        [1_000_000_000 + first],
+      )
+    expect(await reads.one(b)).toBe('39')
+    expect(await reads.one(a)).toBe('Newer')
+  })
+
+  test('equals what is read without the cache, whatever changes', async ({ world }) => {
+    await using reads = await titles(world)
+    const issues = [await issue(world), await issue(world), await issue(world), await issue(world)]
+    const random = mulberry(7)
+    const any = () => issues[Math.floor(random() * issues.length)]!
+    for (let step = 0; step < 150; step++) {
+      const [a, b] = [any(), any()]
+      const changes = [
+        () => rename(world, a, `title ${step}`),
+        () => world.rows('update issues set updated_at = now() where id = $1', [a.id]),
+        () => world.rows('update issues set title = title || $1 where id = any($2)', [step % 10, [a.id, b.id]]),
+        () => world.rows('update issues set project_id = $2, iid = $3 where id = $1', [a.id, b.project, 1_000 + step]),
+        () => world.rows('update labels set color = color where project_id = $1', [b.project]),
+      ]
+      await changes[Math.floor(random() * changes.length)]!()
+      const now = await world.rows('select id, title from issues where id = any($1)', [issues.map(({ id }) => id)])
+      const title = new Map(now.map(({ id, title }) => [Number(id), title]))
+      const asked = issues.filter(() => random() < 0.6)
+      expect(await reads.all(...asked), `step ${step}`).toEqual(asked.map(({ id }) => title.get(id)))
+      expect(await reads.one(a)).toBe(title.get(a.id))
+    }
+  })
+})
+
+/** Random numbers from 0 to 1, the same for each seed. */
+function mulberry(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

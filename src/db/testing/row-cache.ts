@@ -1,0 +1,23 @@
+import type { Statement } from '../db.ts'
+import { Reader } from '../reader.ts'
+import { integer } from '../row.ts'
+import { SnapshotCache } from '../snapshot-cache.ts'
+import { sql } from '../sql.ts'
+
+/** A row cache with its own connections, which has read something, and the statements it has sent since. */
+export async function rowCache({ databaseUrl }: { readonly databaseUrl: string }) {
+  const reader = new Reader(databaseUrl, 2, { patienceMs: 10_000 })
+  const sent: string[] = []
+  const snapshotCache = new SnapshotCache({
+    query(statement: Statement) {
+      sent.push(statement.text)
+      return reader.query(statement)
+    },
+    get sent() {
+      return reader.sent
+    },
+  })
+  await snapshotCache.row({ one: integer }, sql`select 1 as one`)
+  sent.length = 0
+  return { snapshotCache, sent, [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose]() }
+}
