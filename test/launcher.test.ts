@@ -14,10 +14,9 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { allGone, freePort, Launched, temporaryFolder } from '../src/processes/testing/launch.ts'
+import { allGone, Launched, temporaryFolder } from '../src/processes/testing/launch.ts'
+import { bin, freshEnv } from './service.ts'
 import { eventually } from './waiting.ts'
-
-const bin = fileURLToPath(new URL('../bin/stithy.js', import.meta.url))
 
 /** Runs code in the Node that runs `bin/stithy.js`, before it. */
 const before = (code: string): string[] => ['--import', `data:text/javascript,${encodeURIComponent(code)}`]
@@ -300,8 +299,9 @@ describe('a signal to npm stops the service', () => {
   const root = fileURLToPath(new URL('..', import.meta.url))
 
   async function launchNpm(...words: string[]) {
-    const [folder, port] = [await temporaryFolder(), await freePort()]
-    const env = { STITHY_DATA_DIR: folder, STITHY_HTTP_PORT: String(port), STITHY_PROCESSES: '1', HOME: folder }
+    const env = await freshEnv()
+    const folder = env.STITHY_DATA_DIR
+    env['HOME'] = folder
     const launched = new Launched([`--prefix=${root}`, ...words], env, { node: 'npm', file: '--silent', cwd: root })
     await launched.ready()
     return { launched, family: launched.family(), folder }
