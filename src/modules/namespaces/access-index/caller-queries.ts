@@ -20,7 +20,8 @@ const idOf = (caller: Caller): number | undefined => caller?.deployKey?.id ?? ca
 /** A caller of the same kind without other fields, so that a template cannot contain a value of the first caller. */
 function standInFor(caller: Actor): Actor {
   const { admin, external, deployKey, deployToken } = caller
-  const kind = { admin, external } as Actor
+  // The id of a caller without an account, which no user has.
+  const kind = { id: 0, admin, external } as Actor
   if (deployKey) return { ...kind, deployKey: { id: anyId, creatorId: null } }
   return deployToken ? { ...kind, deployToken: { id: anyId, creatorId: null } } : { ...kind, id: anyId }
 }

@@ -15,6 +15,7 @@ import {
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { awardsSql, subscribedSql, timeSpentSql } from '../../discussion/index.ts'
+import { composedForCaller } from '../../namespaces/index.ts'
 import { type EpicReferenceRow, epicOfIssueJson } from '../epic-links/queries.ts'
 import { type LabelReferenceRow, labelsJson } from '../labels/queries.ts'
 import { type MilestoneRow, milestoneJson } from '../milestones/queries.ts'
@@ -89,11 +90,15 @@ export const issueTables = raw(
 export const issueSelect = (caller: Caller): Sql => sql`select ${issueColumns(caller)} ${issueTables}`
 
 /** The same with `subscribed`, for the record of one issue. */
-const detailSelect = (caller: Caller): Sql =>
-  sql`select ${issueColumns(caller)}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${issueTables}`
+const detailed = composedForCaller(
+  (caller, id: number) => sql`
+    select ${issueColumns(caller)}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${issueTables}
+    where m.id = ${id}
+  `,
+)
 
 export const findIssueRecord = (db: Db, caller: Caller, issueId: number): Promise<IssueRecordRow | undefined> =>
-  db.snapshotCache.row(issueRecordRow, sql`${detailSelect(caller)} where m.id = ${issueId}`)
+  db.snapshotCache.row(issueRecordRow, detailed(caller, issueId))
 
 /** Several records as in lists, unordered. */
 export const findIssueRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<IssueRecordRow[]> =>

@@ -17,6 +17,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { newestPipelineIdSql, newestStatusSql, type Status, statuses } from '../../ci/index.ts'
 import { awardsSql, subscribedSql, timeSpentSql, unresolvedSql } from '../../discussion/index.ts'
+import { composedForCaller } from '../../namespaces/index.ts'
 import { type LabelReferenceRow, labelsJson, type MilestoneRow, milestoneJson } from '../../planning/index.ts'
 import { settingDefaults } from '../../projects/index.ts'
 import { isApprovedSql } from './approval-queries.ts'
@@ -146,16 +147,17 @@ const detailRow = {
   head_pipeline_id: nullable(integer),
 }
 
+const detailed = composedForCaller(
+  (caller, id: number) => sql`
+    select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
+      ${newestPipelineIdSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))} as head_pipeline_id ${tables}
+    where m.id = ${id}
+  `,
+)
+
 /** One merge request with the columns of its detail record. */
 export const findRecord = (db: Db, caller: Caller, id: number): Promise<RowOf<typeof detailRow> | undefined> =>
-  db.snapshotCache.row(
-    detailRow,
-    sql`
-      select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
-        ${newestPipelineIdSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))} as head_pipeline_id ${tables}
-      where m.id = ${id}
-    `,
-  )
+  db.snapshotCache.row(detailRow, detailed(caller, id))
 
 /** The same for several, unordered. */
 export const findRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<MergeRequestRecordRow[]> =>
