@@ -7,7 +7,7 @@ import type { Plan } from '../kernel/plan.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { MarkdownText } from './markdown.ts'
+import type { Html, MarkdownText } from './markdown.ts'
 import type { OutsideEffects } from './outside.ts'
 import type { RecordTexts } from './record-texts.ts'
 import type { Site } from './site.ts'
@@ -68,7 +68,8 @@ export type Ctx = {
 export type Markdown = {
   /**
    * Safe HTML of texts, in their order, with links to what the caller of `ctx` may see. Costs no statement for texts without
-   * references, else one for each kind of reference. A text that is too large or too complex is returned as escaped text.
+   * references, else one cached statement for each kind of reference. A text that is too large or too complex is returned as escaped text.
+   * What is needed to look up a text is remembered for a list that is frozen.
    */
-  html(ctx: Ctx, texts: readonly MarkdownText[]): Promise<string[]>
+  html(ctx: Ctx, texts: readonly MarkdownText[]): Promise<readonly Html[]>
 }

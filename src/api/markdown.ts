@@ -17,6 +17,12 @@ export type MarkdownPlace =
     }
   | { readonly of: 'instance' }
 
+/**
+ * Safe HTML. If it is frozen, its identity names it in a key (`inputs.ts`): the same object is returned again for as long as it is
+ * cached. What is too long for that is not frozen.
+ */
+export type Html = { readonly html: string }
+
 export type MarkdownText = {
   readonly text: string
   readonly place: MarkdownPlace

@@ -1,4 +1,4 @@
-import type { Db } from '../db/db.ts'
+import type { Db, Statement } from '../db/db.ts'
 import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
 import { and, empty, join, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
@@ -62,8 +62,8 @@ export type ListPart = {
 
 /** A list as its module describes it; limit, offset or keyset and the count are added here. */
 export type List = {
-  /** `select … from …`, without a condition. */
-  readonly select: Sql
+  /** `select … from …`, without a condition. Absent with `rowsById`. */
+  readonly select?: Sql
   /** The rows to count: `from …`, as narrow as the conditions allow. */
   readonly from: Sql
   /**
@@ -89,7 +89,10 @@ export type List = {
    * Caches each row by itself, and the ids of a page: a change that concerns one row, and neither the conditions nor the order, outdates
    * that row alone. Requires `cached`, a `key` that is the id, and an `id` in the shape.
    */
-  readonly rowsById?: { readonly projectsOf?: (row: any) => readonly (number | null)[] }
+  readonly rowsById?: {
+    readonly statementOf: (ids: readonly number[]) => Statement
+    readonly projectsOf: (row: any) => readonly (number | null)[]
+  }
   /** The ids of a page and the total depend on rows of this project only (`ProjectsOf`). */
   readonly ofProject?: number | undefined
   /** Some conditions depend on the clock, as with what expires, so the total cannot be cached either. */
@@ -160,7 +163,7 @@ export async function fetchPage<S extends Shape>(
       rows: await fetchById(
         db,
         shape,
-        list,
+        list.rowsById,
         paged.rows.map(({ id }) => id),
       ),
     }
@@ -185,15 +188,11 @@ async function fetchIds(db: Db, { ofProject }: List, picked: Sql): Promise<{ rea
 async function fetchById<S extends Shape>(
   db: Db,
   shape: S,
-  { select, key, rowsById }: List,
+  { statementOf, projectsOf }: NonNullable<List['rowsById']>,
   ids: readonly number[],
 ): Promise<Readonly<RowOf<S>>[]> {
-  const rows = await db.snapshotCache.byId(
-    shape as S & { readonly id: typeof integer },
-    ids,
-    (some) => sql`${select} where ${key!} = any(${some}::bigint[])`,
-    rowsById!.projectsOf,
-  )
+  const identified = shape as S & { readonly id: typeof integer }
+  const rows = await db.snapshotCache.byId(identified, ids, statementOf, projectsOf)
   return ids.filter((id) => rows.has(id)).map((id) => rows.get(id) as RowOf<S>)
 }
 
@@ -240,9 +239,9 @@ function keysetPaged<Row>(list: List, { perPage }: Page, found: readonly Row[]):
 function pageStatement(list: List, where: Sql, limit: number, offset: number): Sql {
   const { select, key, order } = list
   const sorted = sortedBy(order)
-  if (!key) return sql`${select} where ${where} order by ${sorted} limit ${literal(limit)} offset ${literal(offset)}`
+  if (!key) return sql`${select!} where ${where} order by ${sorted} limit ${literal(limit)} offset ${literal(offset)}`
   return sql`
-    ${select} join (${pickedRows(list, where, limit, offset)}) as page on page.picked = ${key} order by ${sorted}
+    ${select!} join (${pickedRows(list, where, limit, offset)}) as page on page.picked = ${key} order by ${sorted}
   `
 }
 

@@ -33,6 +33,10 @@ export class MarkdownRenderer implements AsyncDisposable {
   readonly #cache = new LRUCache<string, Rendered>({ maxSize: cacheBytes, sizeCalculation: sizeOf })
   readonly #onText: (reason: string) => void
   readonly #running = new Map<string, Promise<Rendered>>()
+  readonly #keys = new WeakMap<
+    readonly MarkdownDocument[],
+    { readonly version: number; readonly keys: readonly (string | undefined)[] }
+  >()
 
   /** `onText` is called with the reason why a document is shown as text. */
   constructor(of: Partial<PoolLimits> = {}, onText: (reason: string) => void = () => {}) {
@@ -42,16 +46,14 @@ export class MarkdownRenderer implements AsyncDisposable {
   }
 
   /**
-   * The HTML of documents, in their order. A document that exceeds a limit is its text. Rejects only if too many of the caller's
+   * The HTML of documents, in their order; frozen, and the same object as long as it is cached. A document that exceeds a limit is its text. Rejects only if too many of the caller's
    * requests wait, and with the reason of the signal.
    */
   async render(
     documents: readonly MarkdownDocument[],
     { caller, version, signal }: RenderOptions,
   ): Promise<Rendered[]> {
-    const keys = documents.map(({ text, context }) =>
-      text.length > limits.text ? undefined : keyOf(JSON.stringify([version, context, text])),
-    )
+    const keys = this.#keysOf(documents, version)
     // What is too long needs no thread, and is not cached.
     const known = documents.map((document, index) => {
       const key = keys[index]
@@ -69,6 +71,17 @@ export class MarkdownRenderer implements AsyncDisposable {
     return this.#slots.run(caller, rest, signal)
   }
 
+  /** The keys of documents, undefined for those that are too long. Made once for a list that is frozen. */
+  #keysOf(documents: readonly MarkdownDocument[], version: number): readonly (string | undefined)[] {
+    const known = this.#keys.get(documents)
+    if (known?.version === version) return known.keys
+    const keys = documents.map(({ text, context }) =>
+      text.length > limits.text ? undefined : keyOf(JSON.stringify([version, context, text])),
+    )
+    if (Object.isFrozen(documents)) this.#keys.set(documents, { version, keys })
+    return keys
+  }
+
   /** Requests for the same document share its result. */
   #render(key: string, document: MarkdownDocument): Promise<Rendered> {
     const known = this.#cache.get(key)
@@ -80,14 +93,14 @@ export class MarkdownRenderer implements AsyncDisposable {
 
   async #start(key: string, document: MarkdownDocument): Promise<Rendered> {
     try {
-      const rendered = await this.#pool.render(document)
+      const rendered = Object.freeze(await this.#pool.render(document))
       renders.inc({ result: 'html' })
       this.#cache.set(key, rendered)
       return rendered
     } catch (error) {
       renders.inc({ result: 'text' })
       this.#onText(error instanceof Error ? error.message : String(error))
-      const rendered = asText(document)
+      const rendered = Object.freeze(asText(document))
       this.#cache.set(key, rendered, { ttl: textCachedMs })
       return rendered
     }

@@ -29,6 +29,8 @@ async function uncached(world: World) {
 type Scene = {
   merge: OpenedMergeRequest
   project: { id: number; full_path: string }
+  /** Private; the developer is a reporter. Texts name its issue. */
+  other: { id: number; full_path: string }
   group: TestGroup
   author: Client
   member: Client
@@ -67,7 +69,11 @@ async function scene(world: World): Promise<Scene> {
   const label = await made(root.post(`${of}/labels`, { name: 'bug', color: '#ff0000', description: 'about #1' }))
   const milestone = await made(root.post(`${of}/milestones`, { title: 'first' }))
   const shown = { labels: 'bug', milestone_id: milestone.id, assignee_ids: [author.id] }
-  const description = `Like #1, #2, !1, ~bug, %first, &1 and @${author.username}.\n\n- [ ] to do\n- [x] done`
+  const other = await storedProject(world, { visibility: 'private', group, members: [[member, 'reporter']] })
+  await made(root.post(`/projects/${other.id}/issues`, { title: 'Elsewhere' }))
+  const ofOther = `${other.full_path}#1, ${other.full_path}~later`
+  const names = `#1, #2, !1, ~bug, ~later, %first, &1, ${ofOther} and @${author.username}`
+  const description = `Like ${names}.\n\n- [ ] to do\n- [x] done`
   await made(author.post(`${of}/issues`, { title: 'One', description, ...shown }))
   await made(author.post(`${of}/issues`, { title: 'Two', confidential: true, description: 'See #1' }))
   await made(root.post(`/groups/${group.id}/epics`, { title: 'Epic', description, labels: 'bug' }))
@@ -87,6 +93,7 @@ async function scene(world: World): Promise<Scene> {
   return {
     merge,
     project,
+    other,
     group,
     author,
     member,
@@ -159,6 +166,20 @@ const settings = (what: string, values: Parameters<World['settings']>[0]): Chang
 const changes: readonly Change[] = [
   change('titles', ({ merge }) => ['put', merge.at, { title: 'Draft: another title' }]),
   change('the title of the issue', (at) => ['put', `${of(at)}/issues/1`, { title: 'First' }]),
+  change('a label that texts have named', (at) => ['post', `${of(at)}/labels`, { name: 'later', color: '#0000ff' }]),
+  change('a label of another project', ({ other }) => [
+    'post',
+    `/projects/${other.id}/labels`,
+    { name: 'later', color: '#00ffff' },
+  ]),
+  change('the title of an issue of another project', ({ other }) => [
+    'put',
+    `/projects/${other.id}/issues/1`,
+    { title: 'Somewhere' },
+  ]),
+  change('who may see another project', ({ other }) => ['put', `/projects/${other.id}`, { visibility: 'public' }]),
+  change('who may see it no longer', ({ other }) => ['put', `/projects/${other.id}`, { visibility: 'private' }]),
+  change('who is a member of it', ({ other, member }) => ['delete', `/projects/${other.id}/members/${member.id}`]),
   change('the description', ({ merge }) => ['put', merge.at, { description: 'See #1 and #2, nothing else' }], authorOf),
   change('the color of a label', (at) => ['put', `${of(at)}/labels/${at.label}`, { color: '#00ff00' }]),
   change('the name of a label', (at) => ['put', `${of(at)}/labels/${at.label}`, { new_name: 'error' }]),
@@ -166,6 +187,7 @@ const changes: readonly Change[] = [
   change('the labels', ({ merge }) => ['put', merge.at, { labels: 'new,error' }]),
   change('the milestone', (at) => ['put', `${of(at)}/milestones/${at.milestone}`, { title: 'second' }]),
   change('the name of the assignee', ({ author }) => ['put', `/users/${author.id}`, { name: unique('Person') }]),
+  change('the username of the assignee', ({ author }) => ['put', `/users/${author.id}`, { username: unique('user') }]),
   change('the address of the assignee', ({ author }) => [
     'put',
     `/users/${author.id}`,

@@ -1,4 +1,4 @@
-export { forCaller } from './access-index/caller-queries.ts'
+export { composedForCaller, forCaller } from './access-index/caller-queries.ts'
 export {
   deleteAccessOf,
   deployKeyLevel,

@@ -53,8 +53,8 @@ async function htmlFor(ctx: Ctx, people: readonly Recipient[], note: MailedNote)
     people.map(({ id }) => id),
   )
   for (const [id, reader] of readers) {
-    const [html] = await reader.markdown.html(reader, [{ text: excerptOf(note.body), place }])
-    if (html !== undefined) found.set(id, html)
+    const [excerpt] = await reader.markdown.html(reader, [{ text: excerptOf(note.body), place }])
+    if (excerpt) found.set(id, excerpt.html)
   }
   return found
 }

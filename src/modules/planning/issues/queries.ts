@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, date, integer, nullable, omit, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { notHidden } from '../../discussion/index.ts'
+import { composedForCaller } from '../../namespaces/index.ts'
 import { issueStates } from './states.ts'
 
 /** Columns that every operation on an issue needs. */
@@ -52,12 +53,12 @@ const found = (caller: Caller, condition: Sql): Sql => sql`
   where ${condition}
 `
 
+const numbered = composedForCaller((caller, projectId: number, iid: number) =>
+  found(caller, sql`m.project_id = ${projectId} and m.iid = ${iid}`),
+)
+
 export const findIssue = (db: Db, caller: Caller, projectId: number, iid: number): Promise<IssueRow | undefined> =>
-  db.snapshotCache.row(
-    issueRow,
-    found(caller, sql`m.project_id = ${projectId} and m.iid = ${iid}`),
-    ({ project_id }) => [project_id],
-  )
+  db.snapshotCache.row(issueRow, numbered(caller, projectId, iid), ({ project_id }) => [project_id])
 
 export const findIssueById = (db: Db, caller: Caller, id: number): Promise<IssueRow | undefined> =>
   db.row(issueRow, found(caller, sql`m.id = ${id}`))

@@ -15,6 +15,7 @@ import {
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { awardsSql, subscribedSql, timeSpentSql } from '../../discussion/index.ts'
+import { composedForCaller } from '../../namespaces/index.ts'
 import { type EpicReferenceRow, epicOfIssueJson } from '../epic-links/queries.ts'
 import { type LabelReferenceRow, labelsJson } from '../labels/queries.ts'
 import { type MilestoneRow, milestoneJson } from '../milestones/queries.ts'
@@ -90,11 +91,15 @@ export const issueTables = raw(
 /** `select … from issues m …` for records in lists. */
 export const issueSelect = (caller: Caller): Sql => sql`select ${issueColumns(caller)} ${issueTables}`
 
-/** The same for rows that are cached by themselves. */
-export const cachedIssueSelect = (caller: Caller): Sql =>
-  sql`select ${issueColumns(caller)}, ${closingProjects} as closing_project_ids ${issueTables}`
+/** Statements for some rows, each of which is cached by itself. */
+export const cachedIssues = composedForCaller(
+  (caller, ids: readonly number[]) => sql`
+    select ${issueColumns(caller)}, ${closingProjects} as closing_project_ids ${issueTables}
+    where m.id = any(${ids}::bigint[])
+  `,
+)
 
-/** Projects on whose rows the row of `cachedIssueSelect` depends. */
+/** Projects on whose rows the row of an issue depends that is cached by itself. */
 export const projectsOfIssue = ({
   project_id,
   closing_project_ids = [],
@@ -104,13 +109,16 @@ export const projectsOfIssue = ({
 ]
 
 /** The same with `subscribed`, for the record of one issue. */
-const detailSelect = (caller: Caller): Sql => sql`
-  select ${issueColumns(caller)}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
-    ${closingProjects} as closing_project_ids ${issueTables}
-`
+const detailed = composedForCaller(
+  (caller, id: number) => sql`
+    select ${issueColumns(caller)}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
+      ${closingProjects} as closing_project_ids ${issueTables}
+    where m.id = ${id}
+  `,
+)
 
 export const findIssueRecord = (db: Db, caller: Caller, issueId: number): Promise<IssueRecordRow | undefined> =>
-  db.snapshotCache.row(issueRecordRow, sql`${detailSelect(caller)} where m.id = ${issueId}`, projectsOfIssue)
+  db.snapshotCache.row(issueRecordRow, detailed(caller, issueId), projectsOfIssue)
 
 /** Several records as in lists, unordered. */
 export const findIssueRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<IssueRecordRow[]> =>

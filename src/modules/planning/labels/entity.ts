@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
+import type { Html } from '../../../api/markdown.ts'
 import { nullable } from '../../../api/schema.ts'
 import { textColor } from './colors.ts'
 import type { LabelReferenceRow, LabelRow } from './queries.ts'
@@ -39,8 +40,8 @@ export const ShownLabelsSchema = Type.Union([Type.Array(Type.String()), Type.Arr
 })
 
 /** Labels as titles, or as records if the HTML of their descriptions is given, in the same order. */
-export const shownLabels = (labels: readonly LabelReferenceRow[], html: readonly string[] | undefined) =>
-  html ? labels.map((label, index) => labelDetail(label, html[index]!)) : labels.map(({ name }) => name)
+export const shownLabels = (labels: readonly LabelReferenceRow[], html: readonly Html[] | undefined) =>
+  html ? labels.map((label, index) => labelDetail(label, html[index]!.html)) : labels.map(({ name }) => name)
 
 const label = {
   ...reference,

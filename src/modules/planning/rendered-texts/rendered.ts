@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
+import { cachedByInputs } from '../../../api/cached-by-inputs.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import type { MarkdownText } from '../../../api/markdown.ts'
+import type { Html, MarkdownText } from '../../../api/markdown.ts'
 import { Flag } from '../../../api/params/types.ts'
 import type { LabelReferenceRow } from '../labels/queries.ts'
 
@@ -23,14 +24,33 @@ export type Rendering = {
 /** The HTML that the record of a noteable shows. */
 export type RenderedTexts = {
   /** Title and description, unless they are not requested. */
-  readonly renderHtml?: { readonly title: string; readonly description: string }
+  readonly renderHtml?: { readonly title: Html; readonly description: Html }
   /** Descriptions of the labels, in their order, unless they are not requested. */
-  readonly labelDetails?: readonly string[]
+  readonly labelDetails?: readonly Html[]
 }
 
 /** Renders what the records of a page show as HTML, in their order, equal texts once. Does nothing for records that show none. */
-export async function renderTexts(ctx: Ctx, shown: readonly Rendering[]): Promise<RenderedTexts[]> {
+export async function renderTexts(ctx: Ctx, shown: readonly Rendering[]): Promise<readonly RenderedTexts[]> {
   if (!shown.some((each) => each.renderHtml || each.labelDetails)) return shown.map(() => ({}))
+  const { texts, places } = wantedBy(shown)
+  const html = texts.length === 0 ? [] : await ctx.markdown.html(ctx, texts)
+  const htmlAt = (index: number | undefined) => (index === undefined ? emptyHtml : html[index]!)
+  return places.map(({ texts, labels }) => ({
+    ...(texts && { renderHtml: { title: htmlAt(texts.title), description: htmlAt(texts.description) } }),
+    ...(labels && { labelDetails: labels.map(htmlAt) }),
+  }))
+}
+
+/** The texts that records show, each once, and for each record the indexes of its texts; undefined for one that is empty. */
+type Wanted = {
+  readonly texts: readonly MarkdownText[]
+  readonly places: readonly {
+    readonly texts?: { readonly title: number | undefined; readonly description: number | undefined }
+    readonly labels?: readonly (number | undefined)[]
+  }[]
+}
+
+function collect(shown: readonly Rendering[]): Wanted {
   const wanted = new WantedTexts()
   const places = shown.map(({ row, of: kind = 'project', renderHtml, labelDetails }) => {
     const place = { of: kind, full_path: row.full_path }
@@ -46,13 +66,25 @@ export async function renderTexts(ctx: Ctx, shown: readonly Rendering[]): Promis
       }),
     }
   })
-  const html = wanted.texts.length === 0 ? [] : await ctx.markdown.html(ctx, wanted.texts)
-  const htmlAt = (index: number | undefined) => (index === undefined ? '' : html[index]!)
-  return places.map(({ texts, labels }) => ({
-    ...(texts && { renderHtml: { title: htmlAt(texts.title), description: htmlAt(texts.description) } }),
-    ...(labels && { labelDetails: labels.map(htmlAt) }),
-  }))
+  // Frozen, so that the renderer recognizes the list.
+  return { texts: Object.freeze(wanted.texts), places }
 }
+
+const collected = cachedByInputs(collect, {
+  maximumBytes: 2 * 1024 * 1024,
+  sizeOf: ({ texts }) => texts.reduce((sum, { text }) => sum + 2 * text.length + 300, 0),
+})
+
+/** The same texts for the same rows while these are cached. Rows that are not cached would be written into the key. */
+const wantedBy = (shown: readonly Rendering[]): Wanted =>
+  shown.every(({ row }) => Object.isFrozen(row))
+    ? collected(
+        shown.map(({ of = 'project', row, renderHtml, labelDetails }) => ({ of, row, renderHtml, labelDetails })),
+      )
+    : collect(shown)
+
+/** That of a text that is empty. */
+const emptyHtml: Html = Object.freeze({ html: '' })
 
 /** Texts to render, each once. */
 class WantedTexts {
@@ -87,4 +119,4 @@ export const renderedFields = {
 
 /** The values of `renderedFields`. */
 export const renderedOf = (html: RenderedTexts | undefined) =>
-  html?.renderHtml ? { title_html: html.renderHtml.title, description_html: html.renderHtml.description } : {}
+  html?.renderHtml ? { title_html: html.renderHtml.title.html, description_html: html.renderHtml.description.html } : {}

@@ -3,6 +3,7 @@ import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { containing, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
+import { composedForCaller } from '../../namespaces/index.ts'
 
 export type RefKind = 'branch' | 'tag'
 export type RefAction = 'push' | 'merge' | 'unprotect' | 'create'
@@ -65,29 +66,30 @@ const select = (caller: Caller): Sql => sql`
   from protected_refs r
 `
 
+const rulesOf = composedForCaller(
+  (caller, projectId: number) => sql`
+    select coalesce(
+      json_agg(
+        json_build_object(
+          'id', r.id, 'kind', r.kind, 'name', r.name, 'allow_force_push', r.allow_force_push,
+          'code_owner_approval_required', r.code_owner_approval_required, 'updated_at',
+          ${wireTime(raw('r.updated_at'))}, 'access', r.access
+        )
+        order by r.id
+      ),
+      '[]'
+    ) as rules
+    from (${select(caller)} where r.project_id = ${projectId}) r
+  `,
+)
+
 /** All rules for branches and tags of a project. One statement, and one row even without rules: no rows would not be cached. */
 export const findProtectedRefs = async (
   db: Db,
   projectId: number,
   caller: Caller,
 ): Promise<readonly ProtectedRefRow[]> => {
-  const row = await db.snapshotCache.row(
-    { rules: json<readonly ProtectedRefRow[]>() },
-    sql`
-      select coalesce(
-        json_agg(
-          json_build_object(
-            'id', r.id, 'kind', r.kind, 'name', r.name, 'allow_force_push', r.allow_force_push,
-            'code_owner_approval_required', r.code_owner_approval_required, 'updated_at',
-            ${wireTime(raw('r.updated_at'))}, 'access', r.access
-          )
-          order by r.id
-        ),
-        '[]'
-      ) as rules
-      from (${select(caller)} where r.project_id = ${projectId}) r
-    `,
-  )
+  const row = await db.snapshotCache.row({ rules: json<readonly ProtectedRefRow[]>() }, rulesOf(caller, projectId))
   return row!.rules
 }
 

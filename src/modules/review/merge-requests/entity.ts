@@ -256,7 +256,7 @@ const diffRefs = ({ head_oid, start_oid, base_oid }: MergeRequestRecordRow) =>
     : null
 
 /** Renders what records of merge requests show as HTML, in their order. */
-export const renderMergeRequests = (ctx: Ctx, shown: readonly MergeRequestShown[]): Promise<RenderedTexts[]> =>
+export const renderMergeRequests = (ctx: Ctx, shown: readonly MergeRequestShown[]): Promise<readonly RenderedTexts[]> =>
   renderTexts(
     ctx,
     shown.map(({ mergeRequest: row, ...how }) => ({ row, ...how })),

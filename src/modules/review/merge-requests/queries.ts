@@ -14,6 +14,7 @@ import {
 } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import { composedForCaller } from '../../namespaces/index.ts'
 import { mergeRequestStates, mergeStatuses } from './states.ts'
 
 /** Columns that every operation on a merge request needs; `own`: the caller is its author or an assignee. */
@@ -67,21 +68,21 @@ const ownOf = (caller: Caller): Sql =>
       )
     `
 
+const numbered = composedForCaller(
+  (caller, projectId: number, iid: number) => sql`
+    select ${columns}, ${ownOf(caller)} as own
+    from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
+    where m.project_id = ${projectId} and m.iid = ${iid}
+  `,
+)
+
 export const findMergeRequest = (
   db: Db,
   caller: Caller,
   projectId: number,
   iid: number,
 ): Promise<MergeRequestRow | undefined> =>
-  db.snapshotCache.row(
-    mergeRequestRow,
-    sql`
-      select ${columns}, ${ownOf(caller)} as own
-      from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
-      where m.project_id = ${projectId} and m.iid = ${iid}
-    `,
-    ({ project_id }) => [project_id],
-  )
+  db.snapshotCache.row(mergeRequestRow, numbered(caller, projectId, iid), ({ project_id }) => [project_id])
 
 /** Locks the row of a merge request until the transaction ends; undefined if it is deleted. */
 export const lockMergeRequest = (tx: Tx, id: number): Promise<Omit<MergeRequestRow, 'own'> | undefined> =>

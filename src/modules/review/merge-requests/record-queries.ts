@@ -17,6 +17,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { newestPipelineIdSql, newestStatusSql, type Status, statuses } from '../../ci/index.ts'
 import { awardsSql, subscribedSql, timeSpentSql, unresolvedSql } from '../../discussion/index.ts'
+import { composedForCaller } from '../../namespaces/index.ts'
 import { type LabelReferenceRow, labelsJson, type MilestoneRow, milestoneJson } from '../../planning/index.ts'
 import { settingDefaults } from '../../projects/index.ts'
 import { isApprovedSql } from './approval-queries.ts'
@@ -140,6 +141,11 @@ const tables = raw(`from merge_requests m join projects p on p.id = m.project_id
 export const recordSelect = (caller: Caller): Sql =>
   sql`select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${tables}`
 
+/** Statements for some records, each of which is cached by itself. */
+export const cachedRecords = composedForCaller(
+  (caller, ids: readonly number[]) => sql`${recordSelect(caller)} where m.id = any(${ids}::bigint[])`,
+)
+
 /** Projects on whose rows the row of a record depends: pipelines are those of the source. */
 export const projectsOfMergeRequest = ({
   project_id,
@@ -155,17 +161,17 @@ const detailRow = {
   head_pipeline_id: nullable(integer),
 }
 
+const detailed = composedForCaller(
+  (caller, id: number) => sql`
+    select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
+      ${newestPipelineIdSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))} as head_pipeline_id ${tables}
+    where m.id = ${id}
+  `,
+)
+
 /** One merge request with the columns of its detail record. */
 export const findRecord = (db: Db, caller: Caller, id: number): Promise<RowOf<typeof detailRow> | undefined> =>
-  db.snapshotCache.row(
-    detailRow,
-    sql`
-      select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
-        ${newestPipelineIdSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))} as head_pipeline_id ${tables}
-      where m.id = ${id}
-    `,
-    projectsOfMergeRequest,
-  )
+  db.snapshotCache.row(detailRow, detailed(caller, id), projectsOfMergeRequest)
 
 /** The same for several, unordered. */
 export const findRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<MergeRequestRecordRow[]> =>

@@ -13,7 +13,7 @@ import {
   type UserFilter,
 } from '../../planning/index.ts'
 import { approvedBy, approvedWanted, type PeopleFilter } from '../approvals/queries.ts'
-import { projectsOfMergeRequest, recordSelect } from '../merge-requests/record-queries.ts'
+import { cachedRecords, projectsOfMergeRequest } from '../merge-requests/record-queries.ts'
 import type { MergeRequestState } from '../merge-requests/states.ts'
 import { draftPattern } from '../merge-requests/title.ts'
 
@@ -77,9 +77,8 @@ export function listMergeRequests(
   return {
     type,
     cached: true,
-    rowsById: { projectsOf: projectsOfMergeRequest },
+    rowsById: { statementOf: (ids) => cachedRecords(caller, ids), projectsOf: projectsOfMergeRequest },
     ofProject: set.of === 'project' ? set.id : undefined,
-    select: recordSelect(caller),
     ...reach({
       type,
       caller,

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { Db } from '../../../db/db.ts'
-import { boolean, integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
+import type { Db, Statement } from '../../../db/db.ts'
+import { allNullable, boolean, integer, nullable, oneOf, type RowOf, type Shape, text } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import {
   isHeld,
@@ -12,148 +12,188 @@ import {
   visibleHolder,
 } from '../../discussion/index.ts'
 import { reaching } from '../../groups/index.ts'
-import { visibleGroups } from '../../namespaces/index.ts'
-import { columns, projectRow, readableCode, visibleProjects } from '../../projects/index.ts'
+import { composedForCaller, visibleGroups } from '../../namespaces/index.ts'
+import { locatedRow, readableCode, visibleProjects } from '../../projects/index.ts'
 
-/** What references name: one statement for each kind, whatever the number of references. */
+/**
+ * What references name: one statement for each kind, whatever the number of references. All are cached, and their results are frozen, so
+ * that the identity of a result names all of it (`api/inputs.ts`).
+ */
 
-/** A project with the path by which it was named. */
-export const namedProjectRow = { ...projectRow, level: nullable(integer), path_key: text, reads_code: boolean }
-export type NamedProjectRow = RowOf<typeof namedProjectRow>
+/** Every row has the place of the name in the list. */
+const placed = { place: integer }
+
+/** What a statement has found. A single row without a place stands for nothing: a result without rows would not be cached. */
+export type Found<Row> = readonly (Row | { readonly place: null })[]
+
+/** The rows that were found, in no order. */
+export const rowsOf = <Row extends { readonly place: number }>(found: Found<Row>): Row[] =>
+  found.filter((row) => row.place !== null)
+
+const orNothing = (rows: Sql): Sql =>
+  sql`select found.* from (values (true)) as always left join (${rows}) as found on true`
+
+/** Reads rows of this shape. */
+function finder<S extends Shape>(shape: S) {
+  const orNothing = allNullable(shape)
+  return async (db: Db, statement: Statement): Promise<Found<Readonly<RowOf<S>>>> => {
+    const rows: readonly unknown[] = await db.snapshotCache.rows(orNothing, statement)
+    return rows as Found<Readonly<RowOf<S>>>
+  }
+}
+
+const placeColumn = raw('named.place::integer - 1 as place')
+
+const namedProjectRow = { ...placed, ...locatedRow, full_path: text, reads_code: boolean }
+export type NamedProjectRow = Readonly<RowOf<typeof namedProjectRow>>
+const namedProjects = finder(namedProjectRow)
+
+const projectsNamed = composedForCaller((caller, paths: readonly string[]) =>
+  orNothing(sql`
+    select ${placeColumn}, p.id, p.repository_storage, p.repository_key, p.full_path,
+      ${readableCode(caller)} as reads_code
+    from unnest(${paths}::text[]) with ordinality as named (path, place)
+      join routes r on r.path_key = named.path
+      join projects p on p.id = r.project_id and not p.deleting
+    where ${visibleProjects(caller)}
+  `),
+)
 
 /** The projects with these full paths, in lower case, of those that the caller may see. */
-export const findNamedProjects = (
-  db: Db,
-  caller: Caller,
-  paths: readonly string[],
-): Promise<readonly NamedProjectRow[]> =>
-  db.snapshotCache.rows(
-    namedProjectRow,
-    sql`
-      select ${columns}, null::integer as level, r.path_key, ${readableCode(caller)} as reads_code
-      from routes r join projects p on p.id = r.project_id and not p.deleting
-      where r.path_key = any(${paths}::text[]) and ${visibleProjects(caller)}
-    `,
+export const findNamedProjects = (db: Db, caller: Caller, paths: readonly string[]): Promise<Found<NamedProjectRow>> =>
+  namedProjects(db, projectsNamed(caller, paths))
+
+/** Numbers, or titles, in projects: the lists are equally long. */
+export type InProjects = {
+  readonly projectIds: readonly number[]
+  readonly numbers: readonly (number | null)[]
+  readonly titles: readonly (string | null)[]
+}
+
+type Lists = [projectIds: InProjects['projectIds'], numbers: InProjects['numbers'], titles: InProjects['titles']]
+const listsOf = ({ projectIds, numbers, titles }: InProjects): Lists => [projectIds, numbers, titles]
+
+/** Rows of what is named, with the place of the name in the lists. */
+const named = (...[projectIds, numbers, titles]: Lists): Sql => sql`
+  unnest(${projectIds}::bigint[], ${numbers}::bigint[], ${titles}::text[]) with ordinality as named (
+    project_id, number, title, place
   )
-
-/** A number, or a title, in a project. */
-export type InProject = { readonly projectId: number; readonly number: number | null; readonly title: string | null }
-
-/** Rows of what is named, with the place of the name in the list. */
-const named = (names: readonly InProject[]): Sql => sql`
-  unnest(
-    ${names.map(({ projectId }) => projectId)}::bigint[], ${names.map(({ number }) => number)}::bigint[],
-    ${names.map(({ title }) => title)}::text[]
-  ) with ordinality as named (project_id, number, title, place)
   join projects p on p.id = named.project_id and not p.deleting
 `
 
-const place = raw('named.place::integer - 1 as place')
+const noteableRow = { ...placed, id: integer, iid: integer, title: text }
+export type NamedNoteableRow = Readonly<RowOf<typeof noteableRow>>
+const noteables = finder(noteableRow)
 
-const noteableRow = { place: integer, id: integer, iid: integer, title: text }
-export type NamedNoteableRow = RowOf<typeof noteableRow>
-
-/** Issues, merge requests or snippets by number, of those that the caller may read. */
-export const findNamedNoteables = (
-  db: Db,
-  caller: Caller,
-  type: NoteableType,
-  names: readonly InProject[],
-): Promise<readonly NamedNoteableRow[]> =>
-  db.snapshotCache.rows(
-    noteableRow,
-    sql`
-      select ${place}, m.id, ${numberOf(type, 'm')} as iid, m.title
-      from ${named(names)} join ${tableOf(type)} m on m.project_id = p.id and ${numberOf(type, 'm')} = named.number
+/** Finds issues, merge requests or snippets by number, of those that the caller may read. */
+export function noteableFinder(type: NoteableType) {
+  const statement = composedForCaller((caller, ...lists: Lists) =>
+    orNothing(sql`
+      select ${placeColumn}, m.id, ${numberOf(type, 'm')} as iid, m.title
+      from ${named(...lists)} join ${tableOf(type)} m on m.project_id = p.id and ${numberOf(type, 'm')} = named.number
       where ${visibleProjects(caller)} and ${readableRow(type, caller)}
-    `,
+    `),
   )
+  return (db: Db, caller: Caller, names: InProjects): Promise<Found<NamedNoteableRow>> =>
+    noteables(db, statement(caller, ...listsOf(names)))
+}
 
 const epicRow = { ...noteableRow, full_path: text }
-export type NamedEpicRow = RowOf<typeof epicRow>
+export type NamedEpicRow = Readonly<RowOf<typeof epicRow>>
+const epics = finder(epicRow)
+
+const epicsNamed = composedForCaller((caller, paths: readonly string[], numbers: readonly number[]) =>
+  orNothing(sql`
+    select ${placeColumn}, m.id, m.iid, m.title, g.full_path
+    from unnest(${paths}::text[], ${numbers}::bigint[]) with ordinality as named (path, number, place)
+      join routes r on r.path_key = named.path ${joinHolder('Epic', 'r')}
+      join epics m on ${isHeld('Epic')} and m.iid = named.number
+    where ${visibleHolder('Epic', caller)} and ${readableRow('Epic', caller)}
+  `),
+)
 
 /** Epics by the full path of their group, in lower case, and their number, of those that the caller may read. */
 export const findNamedEpics = (
   db: Db,
   caller: Caller,
-  names: readonly { readonly path: string; readonly number: number }[],
-): Promise<readonly NamedEpicRow[]> =>
-  db.snapshotCache.rows(
-    epicRow,
-    sql`
-      select ${place}, m.id, m.iid, m.title, g.full_path
-      from unnest(
-          ${names.map(({ path }) => path)}::text[], ${names.map(({ number }) => number)}::bigint[]
-        ) with ordinality as named (path, number, place)
-        join routes r on r.path_key = named.path ${joinHolder('Epic', 'r')}
-        join epics m on ${isHeld('Epic')} and m.iid = named.number
-      where ${visibleHolder('Epic', caller)} and ${readableRow('Epic', caller)}
-    `,
-  )
+  { paths, numbers }: { readonly paths: readonly string[]; readonly numbers: readonly number[] },
+): Promise<Found<NamedEpicRow>> => epics(db, epicsNamed(caller, paths, numbers))
 
 /** If several have one title, the project's own comes first, then that of the nearest group. */
 const nearest = (alias: string): Sql =>
   raw(`order by ${alias}.project_id is null,
     (select cardinality(n.traversal_ids) from namespaces n where n.id = ${alias}.namespace_id) desc, ${alias}.id desc limit 1`)
 
-const labelRow = { place: integer, title: text, color: text, description: nullable(text) }
-export type NamedLabelRow = RowOf<typeof labelRow>
+const labelRow = { ...placed, title: text, color: text, description: nullable(text) }
+export type NamedLabelRow = Readonly<RowOf<typeof labelRow>>
+const labels = finder(labelRow)
+
+const labelsNamed = composedForCaller((caller, ...lists: Lists) =>
+  orNothing(sql`
+    select ${placeColumn}, l.title, l.color, l.description
+    from ${named(...lists)}
+      cross join lateral (
+        select l.title, l.color, l.description
+        from labels l
+        where l.title = named.title and ${reaching('l', raw('named.project_id'))} ${nearest('l')}
+      ) l
+    where ${visibleProjects(caller)}
+    union all
+    select ${placeColumn}, l.title, l.color, l.description
+    from ${named(...lists)} join labels l on l.id = named.number and ${reaching('l', raw('named.project_id'))}
+    where ${visibleProjects(caller)}
+  `),
+)
 
 /** Labels by id or title that apply to projects the caller may see. */
-export const findNamedLabels = (
-  db: Db,
-  caller: Caller,
-  names: readonly InProject[],
-): Promise<readonly NamedLabelRow[]> =>
-  db.snapshotCache.rows(
-    labelRow,
-    sql`
-      select ${place}, l.title, l.color, l.description
-      from ${named(names)}
-        cross join lateral (
-          select l.title, l.color, l.description
-          from labels l
-          where l.title = named.title and ${reaching('l', raw('named.project_id'))} ${nearest('l')}
-        ) l
-      where ${visibleProjects(caller)}
-      union all
-      select ${place}, l.title, l.color, l.description
-      from ${named(names)} join labels l on l.id = named.number and ${reaching('l', raw('named.project_id'))}
-      where ${visibleProjects(caller)}
-    `,
-  )
+export const findNamedLabels = (db: Db, caller: Caller, names: InProjects): Promise<Found<NamedLabelRow>> =>
+  labels(db, labelsNamed(caller, ...listsOf(names)))
 
-const milestoneRow = { place: integer, iid: integer, title: text, is_of_group: boolean, full_path: text }
-export type NamedMilestoneRow = RowOf<typeof milestoneRow>
+const milestoneRow = { ...placed, iid: integer, title: text, is_of_group: boolean, full_path: text }
+export type NamedMilestoneRow = Readonly<RowOf<typeof milestoneRow>>
+const milestones = finder(milestoneRow)
+
+const milestonesNamed = composedForCaller((caller, ...lists: Lists) =>
+  orNothing(sql`
+    select ${placeColumn}, ms.iid, ms.title, ms.project_id is null as is_of_group,
+      coalesce(g.full_path, p.full_path) as full_path
+    from ${named(...lists)}
+      cross join lateral (
+        select ms.iid, ms.title, ms.project_id, ms.namespace_id
+        from milestones ms
+        where ms.title = named.title and ${reaching('ms', raw('named.project_id'))} ${nearest('ms')}
+      ) ms
+      left join namespaces g on g.id = ms.namespace_id
+    where ${visibleProjects(caller)}
+    union all
+    select ${placeColumn}, ms.iid, ms.title, false, p.full_path
+    from ${named(...lists)} join milestones ms on ms.project_id = p.id and ms.iid = named.number
+    where ${visibleProjects(caller)}
+  `),
+)
 
 /** Milestones by number, which is that of the project, or by title, of projects that the caller may see. */
-export const findNamedMilestones = (
-  db: Db,
-  caller: Caller,
-  names: readonly InProject[],
-): Promise<readonly NamedMilestoneRow[]> =>
-  db.snapshotCache.rows(
-    milestoneRow,
-    sql`
-      select ${place}, ms.iid, ms.title, ms.project_id is null as is_of_group,
-        coalesce(g.full_path, p.full_path) as full_path
-      from ${named(names)}
-        cross join lateral (
-          select ms.iid, ms.title, ms.project_id, ms.namespace_id
-          from milestones ms
-          where ms.title = named.title and ${reaching('ms', raw('named.project_id'))} ${nearest('ms')}
-        ) ms
-        left join namespaces g on g.id = ms.namespace_id
-      where ${visibleProjects(caller)}
-      union all
-      select ${place}, ms.iid, ms.title, false, p.full_path
-      from ${named(names)} join milestones ms on ms.project_id = p.id and ms.iid = named.number
-      where ${visibleProjects(caller)}
-    `,
-  )
+export const findNamedMilestones = (db: Db, caller: Caller, names: InProjects): Promise<Found<NamedMilestoneRow>> =>
+  milestones(db, milestonesNamed(caller, ...listsOf(names)))
 
-const accountRow = { kind: oneOf('user', 'group'), key: text, path: text, name: text }
-export type NamedAccountRow = RowOf<typeof accountRow>
+const accountRow = { ...placed, kind: oneOf('user', 'group'), path: text, name: text }
+export type NamedAccountRow = Readonly<RowOf<typeof accountRow>>
+const accounts = finder(accountRow)
+
+const accountsNamed = composedForCaller((caller, names: readonly string[], users: boolean) => {
+  const list = sql`unnest(${names}::text[]) with ordinality as named (name, place)`
+  return orNothing(sql`
+    select ${placeColumn}, 'user' as kind, u.username as path, u.name
+    from ${list} join users u on lower(u.username) = named.name
+    where ${users}
+    union all
+    select ${placeColumn}, 'group', g.full_path, g.name
+    from ${list}
+      join routes r on r.path_key = named.name
+      join namespaces g on g.id = r.namespace_id and g.kind = 'group'
+    where ${visibleGroups(caller)}
+  `)
+})
 
 /** Users, unless they are hidden from the caller, and groups that the caller may see, by names in lower case. */
 export const findNamedAccounts = (
@@ -161,16 +201,4 @@ export const findNamedAccounts = (
   caller: Caller,
   names: readonly string[],
   { users }: { readonly users: boolean },
-): Promise<readonly NamedAccountRow[]> =>
-  db.snapshotCache.rows(
-    accountRow,
-    sql`
-      select 'user' as kind, lower(u.username) as key, u.username as path, u.name
-      from users u
-      where ${users} and lower(u.username) = any(${names}::text[])
-      union all
-      select 'group', r.path_key, g.full_path, g.name
-      from routes r join namespaces g on g.id = r.namespace_id and g.kind = 'group'
-      where r.path_key = any(${names}::text[]) and ${visibleGroups(caller)}
-    `,
-  )
+): Promise<Found<NamedAccountRow>> => accounts(db, accountsNamed(caller, names, users))

@@ -1,7 +1,7 @@
 import type { Ctx, Markdown } from '../../../api/ctx.ts'
 import type { MarkdownPlace, MarkdownText } from '../../../api/markdown.ts'
 import type { MarkdownRenderer } from '../../../markdown/renderer.ts'
-import type { AssetProxy, MarkdownContext, RelativeLinks } from '../../../markdown/types.ts'
+import type { AssetProxy, MarkdownContext, MarkdownDocument, RelativeLinks } from '../../../markdown/types.ts'
 import { openSettings } from '../../administration/index.ts'
 import { withReferences } from './references.ts'
 
@@ -42,26 +42,42 @@ export function assetProxyOf({ settings, secrets, site, log }: ProxySources): As
 
 type ProxySources = Pick<Ctx, 'settings' | 'secrets' | 'site' | 'log'>
 
+/** What the renderer needs of texts, and their places. */
+type Prepared = { readonly documents: readonly MarkdownDocument[]; readonly places: readonly MarkdownPlace[] }
+
+function prepare(siteUrl: string, assetProxy: AssetProxy | undefined, texts: readonly MarkdownText[]): Prepared {
+  const documents = texts.map(({ text, place, inline, plain }) => {
+    const links = linksIn(place, siteUrl)
+    const context: MarkdownContext = {
+      siteUrl,
+      ...(inline && { inline }),
+      ...(plain && { plain }),
+      ...(links && { links }),
+      ...(assetProxy && { assetProxy }),
+    }
+    return { text, context }
+  })
+  return { documents: Object.freeze(documents), places: Object.freeze(texts.map(({ place }) => place)) }
+}
+
 /** Renders with this renderer and, for external images, this proxy. */
-export const markdownBy = (renderer: MarkdownRenderer, assetProxy: AssetProxy | undefined): Markdown => ({
-  async html(ctx: Ctx, texts: readonly MarkdownText[]) {
-    const { site, shareKey, settings, signal } = ctx
-    const documents = texts.map(({ text, place, inline, plain }) => {
-      const links = linksIn(place, site.url)
-      const context: MarkdownContext = {
-        siteUrl: site.url,
-        ...(inline && { inline }),
-        ...(plain && { plain }),
-        ...(links && { links }),
-        ...(assetProxy && { assetProxy }),
-      }
-      return { text, context }
-    })
-    const version = settings.local_markdown_version
-    const rendered = await renderer.render(documents, { caller: shareKey, version, signal })
-    return withReferences(
-      ctx,
-      texts.map(({ place }, index) => ({ place, rendered: rendered[index]! })),
-    )
-  },
-})
+export function markdownBy(renderer: MarkdownRenderer, assetProxy: AssetProxy | undefined): Markdown {
+  /** Of lists of texts that are frozen, and so the same when they are rendered again. */
+  const known = new WeakMap<readonly MarkdownText[], { readonly siteUrl: string; readonly prepared: Prepared }>()
+  const preparedOf = (siteUrl: string, texts: readonly MarkdownText[]): Prepared => {
+    const before = known.get(texts)
+    if (before?.siteUrl === siteUrl) return before.prepared
+    const prepared = prepare(siteUrl, assetProxy, texts)
+    if (Object.isFrozen(texts)) known.set(texts, { siteUrl, prepared })
+    return prepared
+  }
+  return {
+    async html(ctx: Ctx, texts: readonly MarkdownText[]) {
+      const { site, shareKey, settings, signal } = ctx
+      const { documents, places } = preparedOf(site.url, texts)
+      const version = settings.local_markdown_version
+      const rendered = await renderer.render(documents, { caller: shareKey, version, signal })
+      return withReferences(ctx, places, rendered)
+    },
+  }
+}

@@ -35,7 +35,7 @@ export const markdownRoutes = [
       if (params.project !== undefined && !isVisible) throw notFound('Project')
       const place = project ? ({ of: 'project', full_path: project.full_path } as const) : ({ of: 'instance' } as const)
       const [html] = await ctx.markdown.html(ctx, [{ text: params.text, place, plain: !params.gfm }])
-      return html!
+      return html!.html
     },
   }),
 ]

@@ -13,7 +13,7 @@ const image = 'https://elsewhere.example/a.png?b=c&d'
 async function htmlOf(app: App, text: string): Promise<string> {
   const ctx = await app.open(null)
   const [html] = await ctx.markdown.html(ctx, [{ text, place: { of: 'instance' } }])
-  return html!
+  return html!.html
 }
 
 test('D2-SETTINGS-ASSET-PROXY-RESTART external images are proxied after a restart, and not before', async ({

@@ -11,6 +11,6 @@ export async function renderPage(ctx: Ctx, place: Place, page: PageRow): Promise
   if (format !== 'markdown') return { ...page, content: `<pre><code>${escaped(text)}</code></pre>` }
   const folder = posix.dirname(slug)
   const at = { kind: 'wiki', folder: folder === '.' ? '' : folder } as const
-  const [content = ''] = await ctx.markdown.html(ctx, [{ text, place: { ...place, at } }])
-  return { ...page, content }
+  const [content] = await ctx.markdown.html(ctx, [{ text, place: { ...place, at } }])
+  return { ...page, content: content!.html }
 }
