@@ -174,7 +174,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     db: db.for(shareKeyOf(caller, remoteAddress), { signal, snapshot }),
     transaction: (work) =>
       db.transaction(
-        (tx) => work({ ...tx, origin: originOf(caller, remoteAddress), react }),
+        (tx) => work({ ...tx, origin: originOf(caller, remoteAddress), react, notifications }),
         shareKeyOf(caller, remoteAddress),
       ),
     git,

@@ -79,6 +79,8 @@ export interface Tx extends Db {
   readonly origin?: Origin
   /** Runs the reactions to an event emitted in it (src/reactions.ts). In transactions of a `Ctx`. */
   readonly react?: (tx: Tx, event: object) => Promise<void>
+  /** Receives the notifications that it sends (`db/notifications.ts`). In transactions of a `Ctx`. */
+  readonly notifications?: { hear(id: string): Promise<void> }
   /** Runs `work` after the commit, before `transaction` resolves; once, even if registered several times. */
   afterCommit(work: () => Promise<void>): void
   /** Runs `work` within the transaction; if it throws, undoes its statements only. Calls take turns, or are nested. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { connectionOptions } from './connection.ts'
@@ -11,17 +12,23 @@ export type Topic = 'actors' | 'blobs' | 'hooks' | 'settings'
 const channel = 'stithy'
 const retryMs = 500
 
-/** Time in which listening processes usually receive a notification. */
+/** Time in which other listening processes usually receive a notification. */
 const hearingMs = 50
-const untilHeard = (): Promise<void> => pause(hearingMs)
+/** Maximum time to wait for a notification of one's own, unless said otherwise: whatever it concerns is read again after this time in any case. */
+const usualOwnMs = 1_000
+/** Own notifications that are remembered until they are asked for. */
+const remembered = 1_000
 
 /**
- * Notifies every process, when the transaction commits, that `topic` changed. The commit returns after a short delay, so that
- * the next request to any process sees the change.
+ * Notifies every process, when the transaction commits, that `topic` changed. The commit returns after a short delay, and not before this
+ * process has received the notification itself, so that the next request to it sees the change, and one to another process most probably.
  */
 export function notify(tx: Tx, topic: Topic): Promise<number> {
-  tx.afterCommit(untilHeard)
-  return tx.run(sql`select pg_notify(${channel}, ${topic})`)
+  const id = randomUUID()
+  tx.afterCommit(async () => {
+    await Promise.all([pause(hearingMs), tx.notifications?.hear(id)])
+  })
+  return tx.run(sql`select pg_notify(${channel}, ${`${topic} ${id}`})`)
 }
 
 /** For a statement that writes what another process handles soon: notifies when the transaction commits, without a delay. */
@@ -33,13 +40,18 @@ export const notifying = (topic: Topic): Sql => sql`pg_notify(${channel}, ${topi
  */
 export class Notifications implements AsyncDisposable {
   readonly #url: string
+  readonly #ownMs: number
   readonly #listeners: ((topic: Topic | undefined) => void)[] = []
+  readonly #heard = new Set<string>()
+  readonly #waiting = new Map<string, () => void>()
   #client: pg.Client | undefined
   #timer: NodeJS.Timeout | undefined
   #ended = false
 
-  constructor(url: string) {
+  /** `ownMs` limits the time to wait for a notification of one's own. */
+  constructor(url: string, ownMs = usualOwnMs) {
     this.#url = url
+    this.#ownMs = ownMs
   }
 
   onChange(listener: (topic: Topic | undefined) => void): void {
@@ -49,12 +61,32 @@ export class Notifications implements AsyncDisposable {
   async connect(): Promise<void> {
     const client = new pg.Client(connectionOptions(this.#url, 'notifications'))
     this.#client = client
-    client.on('notification', ({ payload }) => this.#tell(payload as Topic))
+    client.on('notification', ({ payload = '' }) => {
+      const [topic, id] = payload.split(' ') as [Topic, string?]
+      this.#tell(topic)
+      if (id !== undefined) this.#note(id)
+    })
     client.on('error', () => {})
     client.once('end', () => this.#lost(client))
     await mapConnectionError(client.connect())
     await mapConnectionError(client.query(`listen ${channel}`))
     this.#tell(undefined)
+  }
+
+  /** Resolves when the notification with this id has been received, or after `ownMs`. */
+  async hear(id: string): Promise<void> {
+    if (this.#heard.has(id)) return
+    const given = new AbortController()
+    const received = new Promise<void>((resolve) => this.#waiting.set(id, resolve))
+    await Promise.race([received, pause(this.#ownMs, undefined, { signal: given.signal }).catch(() => {})])
+    given.abort()
+    this.#waiting.delete(id)
+  }
+
+  #note(id: string): void {
+    this.#heard.add(id)
+    if (this.#heard.size > remembered) this.#heard.delete(this.#heard.values().next().value!)
+    this.#waiting.get(id)?.()
   }
 
   #tell(topic: Topic | undefined) {
