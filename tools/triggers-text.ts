@@ -19,7 +19,7 @@ export const triggersQuery = `
   select t.tgname as name, c.relname as table_name, pg_get_triggerdef(t.oid) as definition, p.proname as function_name,
     obj_description(t.oid, 'pg_trigger') as comment
   from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
-  where not t.tgisinternal and c.relnamespace = 'public'::regnamespace and p.proname not in ('note_table_change', 'note_change_in_projects')
+  where not t.tgisinternal and c.relnamespace = 'public'::regnamespace and p.proname not in ('note_table_change', 'note_change_by_holder')
   order by c.relname collate "C", t.tgname collate "C"`
 
 /** Whether the trigger acts only for writes of the previous release (see `0038_triggers_explained.sql`). */

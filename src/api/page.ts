@@ -1,4 +1,4 @@
-import type { Db, Statement } from '../db/db.ts'
+import type { Db, HoldersOf, Statement } from '../db/db.ts'
 import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
 import { and, empty, join, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
@@ -91,9 +91,9 @@ export type List = {
    */
   readonly rowsById?: {
     readonly statementOf: (ids: readonly number[]) => Statement
-    readonly projectsOf: (row: any) => readonly (number | null)[]
+    readonly holdersOf: (row: any) => ReturnType<HoldersOf<Shape>>
   }
-  /** The ids of a page and the total depend on rows of this project only (`ProjectsOf`). */
+  /** The ids of a page and the total depend on rows of this project and of groups only (`HoldersOf`). */
   readonly ofProject?: number | undefined
   /** Some conditions depend on the clock, as with what expires, so the total cannot be cached either. */
   readonly byClock?: boolean
@@ -178,7 +178,7 @@ async function fetchIds(db: Db, { ofProject }: List, picked: Sql): Promise<{ rea
   const found = await db.snapshotCache.row(
     { ids: nullable(text) },
     sql`select string_agg(found.picked::text, ',') as ids from (${picked}) as found`,
-    projectsOfList(ofProject),
+    holdersOfList(ofProject),
   )
   const ids = found?.ids ?? null
   return ids === null ? [] : ids.split(',').map((id) => ({ id: Number(id) }))
@@ -188,15 +188,15 @@ async function fetchIds(db: Db, { ofProject }: List, picked: Sql): Promise<{ rea
 async function fetchById<S extends Shape>(
   db: Db,
   shape: S,
-  { statementOf, projectsOf }: NonNullable<List['rowsById']>,
+  { statementOf, holdersOf }: NonNullable<List['rowsById']>,
   ids: readonly number[],
 ): Promise<Readonly<RowOf<S>>[]> {
   const identified = shape as S & { readonly id: typeof integer }
-  const rows = await db.snapshotCache.byId(identified, ids, statementOf, projectsOf)
+  const rows = await db.snapshotCache.byId(identified, ids, statementOf, holdersOf)
   return ids.filter((id) => rows.has(id)).map((id) => rows.get(id) as RowOf<S>)
 }
 
-const projectsOfList = (id: number | undefined) => (id === undefined ? undefined : () => [id])
+const holdersOfList = (id: number | undefined) => (id === undefined ? undefined : () => ({ projects: [id] }))
 
 /** Conditions and offset of a page. Rejects paging that the list does not support. */
 function rangeOf(list: List, page: Page): { where: Sql; offset: number } {
@@ -312,7 +312,7 @@ function totalOf(db: Db, { from, parts, byClock, ofProject }: List, where: Sql):
   const statement = sql`select ${join(counts, ' + ')} as total`
   const shape = { total: integer }
   const count = async () =>
-    (await (byClock ? db.row(shape, statement) : db.snapshotCache.row(shape, statement, projectsOfList(ofProject))))!
+    (await (byClock ? db.row(shape, statement) : db.snapshotCache.row(shape, statement, holdersOfList(ofProject))))!
       .total
   if (byClock || !db.snapshotCache.expects(shape, statement)) return count
   const early = count()

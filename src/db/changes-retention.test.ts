@@ -81,6 +81,9 @@ describe('what the row cache learns of changes', () => {
   test.for([
     ['p.name from projects p', false],
     ['count(*) from projects p', false],
+    ['(p.star_count + 1) * 2 * p.id as more from projects p', false],
+    ['p.name, * from projects p', true],
+    ['count(*), (p).* from projects p', true],
     ['p.name from projects p order by p.last_activity_at', true],
     ['p.* from projects p', true],
     ['p.name, p.xmin from projects p', true],

@@ -114,12 +114,11 @@ export function openDatabase(
       return {
         ...over(query, check),
         snapshotCache: {
-          rows: (shape, statement, projectsOf) =>
-            cached(() => snapshotCache.rows(shape, statement, projectsOf, snapshot)),
-          row: (shape, statement, projectsOf) =>
-            cached(() => snapshotCache.row(shape, statement, projectsOf, snapshot)),
-          byId: (shape, ids, statementOf, projectsOf) =>
-            cached(() => snapshotCache.byId(shape, ids, statementOf, projectsOf, snapshot)),
+          rows: (shape, statement, holdersOf) =>
+            cached(() => snapshotCache.rows(shape, statement, holdersOf, snapshot)),
+          row: (shape, statement, holdersOf) => cached(() => snapshotCache.row(shape, statement, holdersOf, snapshot)),
+          byId: (shape, ids, statementOf, holdersOf) =>
+            cached(() => snapshotCache.byId(shape, ids, statementOf, holdersOf, snapshot)),
           expects: (shape, statement) => snapshotCache.expects(shape, statement),
         },
       }

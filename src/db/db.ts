@@ -7,10 +7,13 @@ import type { Sql } from './sql.ts'
 export type Statement = Pick<Sql, 'text' | 'values'>
 
 /**
- * Projects of all rows that a cached row depends on, of the tables whose changes are recorded by project (`TableCatalogue`); rows without a
- * project apart. Called with each row. Changes of those tables in other projects leave it cached.
+ * Projects and groups of all rows that a cached row depends on, of the tables whose changes are recorded by holder (`TableCatalogue`); all groups if
+ * they are absent. Rows without a holder need not be named. Called with each row. Changes of those tables by other holders leave it cached.
  */
-export type ProjectsOf<S extends Shape> = (row: RowOf<S>) => readonly (number | null)[]
+export type HoldersOf<S extends Shape> = (row: RowOf<S>) => {
+  readonly projects: readonly (number | null)[]
+  readonly groups?: readonly (number | null)[]
+}
 
 /** Reads that a process need not repeat while nothing is committed: as exact as any other read. */
 export interface CachedReads {
@@ -21,13 +24,13 @@ export interface CachedReads {
   rows<S extends Shape>(
     shape: S,
     statement: Statement,
-    projectsOf?: ProjectsOf<S>,
+    holdersOf?: HoldersOf<S>,
   ): Promise<readonly Readonly<RowOf<S>>[]>
   /** The first row, if any. */
   row<S extends Shape>(
     shape: S,
     statement: Statement,
-    projectsOf?: ProjectsOf<S>,
+    holdersOf?: HoldersOf<S>,
   ): Promise<Readonly<RowOf<S>> | undefined>
   /**
    * Rows by their ids; those that do not exist are missing. Each is cached by itself, and one statement reads all that are not.
@@ -37,7 +40,7 @@ export interface CachedReads {
     shape: S,
     ids: readonly number[],
     statementOf: (ids: readonly number[]) => Statement,
-    projectsOf?: ProjectsOf<S>,
+    holdersOf?: HoldersOf<S>,
   ): Promise<ReadonlyMap<number, Readonly<RowOf<S>>>>
   /** Whether these rows may be read with a snapshot check only. */
   expects(shape: Shape, statement: Statement): boolean

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import { beginCheck, type StatementCheck } from './checks.ts'
-import type { CachedReads, ProjectsOf, Statement } from './db.ts'
+import type { CachedReads, HoldersOf, Statement } from './db.ts'
 import { Moment } from './moment.ts'
 import type { RequestSnapshot } from './request-snapshot.ts'
 import type { integer, RowOf, Shape } from './row.ts'
 import { raw, type Sql, sql } from './sql.ts'
 import { knownText } from './statement.ts'
 import { type CatalogueRow, readCatalogue, TableCatalogue } from './table-catalogue.ts'
-import { type Change, TableChanges, type Watched, watched } from './table-changes.ts'
+import { type Change, type Holders, TableChanges, type Watched, watched } from './table-changes.ts'
 
 /** The moment of a statement (`Moment`). */
 const moment = sql`pg_current_snapshot()::text || ' ' || current_date`
@@ -15,7 +15,7 @@ const moment = sql`pg_current_snapshot()::text || ' ' || current_date`
 /** Changes that are read at once; beyond, everything counts as changed. */
 const maximumChanges = 1_000
 
-const change = raw(`concat_ws(' ', transaction, relation, array_to_string(projects, ','))`)
+const change = raw(`concat_ws(' ', transaction, relation, array_to_string(holders, ','))`)
 
 /** The present moment, and which transactions have changed which tables since another one. */
 const readChanges = (since: Moment | undefined): Sql => sql`
@@ -113,23 +113,23 @@ export class SnapshotCache implements CachedReads {
   async row<S extends Shape>(
     shape: S,
     statement: Statement,
-    projectsOf?: ProjectsOf<S>,
+    holdersOf?: HoldersOf<S>,
     request?: RequestSnapshot,
   ): Promise<Readonly<RowOf<S>> | undefined> {
-    return (await this.rows(shape, statement, projectsOf, request))[0]
+    return (await this.rows(shape, statement, holdersOf, request))[0]
   }
 
   /** With `request`, the rows may be those of the snapshot that the request has seen. */
   async rows<S extends Shape>(
     shape: S,
     statement: Statement,
-    projectsOf?: ProjectsOf<S>,
+    holdersOf?: HoldersOf<S>,
     request?: RequestSnapshot,
   ): Promise<readonly Readonly<RowOf<S>>[]> {
     const checked = beginCheck(this.#check, 'cached', shape, statement)
     const key = keyOf(statement)
     const read = async () => {
-      const { rows, keep } = await this.#query(statement, projectsOf)
+      const { rows, keep } = await this.#query(statement, holdersOf)
       if (isRows(rows)) keep(key, rows)
       return new Map([[key, rows]])
     }
@@ -143,7 +143,7 @@ export class SnapshotCache implements CachedReads {
     shape: S,
     ids: readonly number[],
     statementOf: (ids: readonly number[]) => Statement,
-    projectsOf?: ProjectsOf<S>,
+    holdersOf?: HoldersOf<S>,
     request?: RequestSnapshot,
   ): Promise<ReadonlyMap<number, Readonly<RowOf<S>>>> {
     if (ids.length === 0) return new Map()
@@ -152,7 +152,7 @@ export class SnapshotCache implements CachedReads {
     const keyOfId = keysById(statement, ids)
     const idOf = new Map(ids.map((id) => [keyOfId(id), id]))
     const read = async (missing: readonly string[]) => {
-      const { rows, keep } = await this.#query(statementOf(missing.map((key) => idOf.get(key)!)), projectsOf)
+      const { rows, keep } = await this.#query(statementOf(missing.map((key) => idOf.get(key)!)), holdersOf)
       const read = new Map<string, Rows>()
       for (const row of rows) {
         const key = keyOfId((row as unknown as { readonly id: number }).id)
@@ -216,7 +216,7 @@ export class SnapshotCache implements CachedReads {
   /** Rows, and a function that caches some of them under a key. */
   async #query<S extends Shape>(
     { text, values }: Statement,
-    projectsOf: ProjectsOf<S> | undefined,
+    holdersOf: HoldersOf<S> | undefined,
   ): Promise<{ rows: readonly Row[]; keep: (key: string, rows: Rows) => Rows }> {
     const catalogue = await this.#catalogueNow()
     // The statement sees at least what is known now.
@@ -230,9 +230,13 @@ export class SnapshotCache implements CachedReads {
       Object.freeze(row)
     }
     const tables = catalogue.of(text)
-    const projectsOfRows = (found: Rows) => {
-      const projects = found.flatMap((row) => (projectsOf as (row: object) => readonly (number | null)[])(row))
-      return new Set(projects.filter((project) => project !== null))
+    const holdersOfRows = (found: Rows): Holders => {
+      const each = found.map((row) => (holdersOf as (row: object) => ReturnType<HoldersOf<Shape>>)(row))
+      const known = (ids: readonly (number | null)[]) => new Set(ids.filter((id) => id !== null))
+      return {
+        projects: known(each.flatMap(({ projects }) => projects)),
+        groups: each.every(({ groups }) => groups) ? known(each.flatMap(({ groups }) => groups!)) : undefined,
+      }
     }
     return {
       rows: rows as readonly Row[],
@@ -240,7 +244,7 @@ export class SnapshotCache implements CachedReads {
         const dependencies =
           tables === 'anything'
             ? tables
-            : watched(tables, (name) => catalogue.isByProject(name), projectsOf && projectsOfRows(found))
+            : watched(tables, (name) => catalogue.isByHolder(name), holdersOf && holdersOfRows(found))
         this.#cache.set(key, {
           rows: Object.freeze(found),
           watched: dependencies,

@@ -5,21 +5,27 @@ const everyChange = 60
 
 /** Reads a row for each table, view and function of the schema, and for each table of another schema. */
 export const readCatalogue = `
-  select c.relname as name, c.relkind = 'v' as is_view, pg_get_viewdef(c.oid) as body, notes.tracked, notes.columns,
-    notes.by_project
+  select c.relname as name, c.relkind = 'v' as is_view, pg_get_viewdef(c.oid) as body, notes.tracked, notes.by_holder,
+    case
+      when notes.by_column then (
+        select array_agg(a.attname::text) from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      )
+      else notes.columns
+    end as columns, notes.by_column
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   cross join lateral (
     select coalesce(bit_or(t.tgtype) & ${everyChange} = ${everyChange}, false) as tracked,
       coalesce(
         array_agg(encode(substr(t.tgargs, 1, length(t.tgargs) - 1), 'escape')) filter (where t.tgnargs > 0), '{}'
       ) as columns,
-      coalesce(bool_or(p.proname = 'note_change_in_projects'), false) as by_project
+      coalesce(bool_or(p.proname = 'note_change_by_holder'), false) as by_holder,
+      coalesce(bool_or(p.proname = 'note_change_by_holder' and t.tgnargs > 0), false) as by_column
     from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-    where t.tgrelid = c.oid and p.proname in ('note_table_change', 'note_change_in_projects') and t.tgenabled = 'A'
+    where t.tgrelid = c.oid and p.proname in ('note_table_change', 'note_change_by_holder') and t.tgenabled = 'A'
   ) notes
   where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
   union all
-  select p.proname, true, p.prosrc, false, '{}', false
+  select p.proname, true, p.prosrc, false, false, '{}', false
   from pg_proc p
   where p.pronamespace = current_schema()::regnamespace
 `
@@ -33,8 +39,10 @@ export type CatalogueRow = {
   readonly tracked: boolean
   /** Columns whose changes it has under names of their own. */
   readonly columns: readonly string[]
-  /** It has the projects of the changed rows. */
-  readonly by_project: boolean
+  /** These are all columns, and a change of the version of a row alone has the name `xmin`. */
+  readonly by_column: boolean
+  /** It has the projects and groups of the changed rows. */
+  readonly by_holder: boolean
 }
 
 /**
@@ -43,10 +51,14 @@ export type CatalogueRow = {
  */
 export type Dependencies = ReadonlySet<string> | 'anything'
 
-type Table = { readonly tracked: boolean; readonly columns: readonly string[]; readonly byProject: boolean }
+type Table = { readonly tracked: boolean; readonly columns: readonly string[]; readonly byHolder: boolean }
 
 /** They read all columns of a row. Alone, the name of a table is not taken for its whole row: statements name columns. */
-const wholeRow = /\*(?<!count\(\*)|\b(xmin|ctid|to_jsonb?|row_to_json)\b/
+const wholeRow =
+  /(\.|\bselect\s+|\bdistinct\s+|\ball\s+|,\s*)\*|\)\s*\*\s*(from\b|,)|\b(xmin|ctid|to_jsonb?|row_to_json)\b/
+
+/** After an alias: all columns, of which those that are named outside of the subquery matter. */
+export const passedOn = '.* /* as named outside */'
 
 /** Tells which tables a statement may read, from the names in its text: more than it reads, never fewer. */
 export class TableCatalogue {
@@ -55,14 +67,19 @@ export class TableCatalogue {
   readonly #known = new WeakMap<object, Dependencies>()
 
   constructor(rows: readonly CatalogueRow[]) {
-    for (const { name, is_view, body, tracked, columns, by_project: byProject } of rows)
+    for (const { name, is_view, body, tracked, columns, by_column, by_holder: byHolder } of rows)
       if (is_view) this.#bodies.set(name, [...(this.#bodies.get(name) ?? []), body ?? ''])
-      else this.#tables.set(name, { tracked: tracked && (this.#tables.get(name)?.tracked ?? true), columns, byProject })
+      else
+        this.#tables.set(name, {
+          tracked: tracked && (this.#tables.get(name)?.tracked ?? true),
+          columns: by_column ? [...columns, 'xmin'] : columns,
+          byHolder,
+        })
   }
 
-  /** Whether changes of a table, or of a column of it, are recorded with the projects of the changed rows. */
-  isByProject(name: string): boolean {
-    return this.#tables.get(name.split('.')[0]!)?.byProject === true
+  /** Whether changes of a table, or of a column of it, are recorded with the projects and groups of the changed rows. */
+  isByHolder(name: string): boolean {
+    return this.#tables.get(name.split('.')[0]!)?.byHolder === true
   }
 
   of(text: string): Dependencies {
@@ -80,7 +97,7 @@ export class TableCatalogue {
     const texts = [text.toLowerCase()]
     let readsRows = false
     for (let next = texts.pop(); next !== undefined; next = texts.pop()) {
-      readsRows ||= wholeRow.test(next)
+      readsRows ||= wholeRow.test(next.replaceAll(passedOn, ''))
       for (const [word] of next.matchAll(/[a-z_][a-z0-9_$]*/g)) {
         if (seen.has(word)) continue
         seen.add(word)

@@ -3,8 +3,8 @@ import type { Moment } from './moment.ts'
 
 /** Transactions that are remembered for each name. */
 const maximum = 32
-/** Names with a project that are remembered. */
-const maximumOfProjects = 4_096
+/** Names with a project or group that are remembered. */
+const maximumOfHolders = 8_192
 
 /** The last transactions that have changed something, as far as a process has learnt of them. */
 class Changes {
@@ -28,64 +28,73 @@ class Changes {
   }
 }
 
-/** A change: a transaction, the name of what it changed, and the projects of the changed rows, or none if rows of any may have been. */
-export type Change = readonly [transaction: string, name: string, projects?: string]
+/** A change: a transaction, the name of what it changed, and the holders of the changed rows, or none if there may be others. */
+export type Change = readonly [transaction: string, name: string, holders?: string]
+
+/** Projects, and groups; all groups if they are absent. */
+export type Holders = { readonly projects: ReadonlySet<number>; readonly groups?: ReadonlySet<number> | undefined }
 
 /** What a row depends on, as `TableChanges` names it. */
 export type Watched = {
   readonly tables: readonly string[]
-  /** Tables with one of the projects whose rows matter. */
-  readonly ofProjects: readonly string[]
+  /** Tables with one of the holders whose rows matter. */
+  readonly ofHolders: readonly string[]
 }
 
-const anyProject = (name: string): string => `${name} *`
-const ofProject = (name: string, project: number | string): string => `${name} ${project}`
+/** Changes of rows whose holder is unknown, and those of rows of groups. */
+const anyHolder = (name: string): string => `${name} *`
+const anyGroup = (name: string): string => `${name} -*`
+/** A group has a negative number. */
+const ofHolder = (name: string, holder: number | string): string => `${name} ${holder}`
 
-/** The whole tables, or, of those whose changes are recorded by project, only the rows of these projects and those without one. */
+/** The whole tables, or, of those whose changes are recorded by holder, only the rows of these holders and those without one. */
 export function watched(
   names: Iterable<string>,
-  isByProject: (name: string) => boolean,
-  projects: ReadonlySet<number> | undefined,
+  isByHolder: (name: string) => boolean,
+  holders: Holders | undefined,
 ): Watched {
   const tables: string[] = []
-  const ofProjects: string[] = []
+  const ofHolders: string[] = []
   for (const name of names)
-    if (!projects || !isByProject(name)) tables.push(name)
+    if (!holders || !isByHolder(name)) tables.push(name)
     else {
-      tables.push(anyProject(name))
-      for (const project of projects) ofProjects.push(ofProject(name, project))
+      tables.push(anyHolder(name))
+      for (const project of holders.projects) ofHolders.push(ofHolder(name, project))
+      if (!holders.groups) tables.push(anyGroup(name))
+      else for (const group of holders.groups) ofHolders.push(ofHolder(name, -group))
     }
-  return { tables, ofProjects }
+  return { tables, ofHolders }
 }
 
-/** Which tables were changed, and in which projects, as far as a process has learnt of it. */
+/** Which tables were changed, and in which projects and groups, as far as a process has learnt of it. */
 export class TableChanges {
   readonly #changes = new Map<string, Changes>()
   /** When the last change of a name was learnt that is forgotten. */
   #forgotten = 0
-  readonly #ofProjects = new LRUCache<string, Changes>({
-    max: maximumOfProjects,
+  readonly #ofHolders = new LRUCache<string, Changes>({
+    max: maximumOfHolders,
     dispose: ({ latest }, _, reason) => {
       if (reason === 'evict') this.#forgotten = Math.max(this.#forgotten, latest)
     },
   })
 
-  add([transaction, name, projects]: Change, learnt: number): void {
+  add([transaction, name, holders]: Change, learnt: number): void {
     const note = (known: Map<string, Changes> | LRUCache<string, Changes>, key: string): void => {
       const changes = known.get(key) ?? new Changes()
       changes.add(transaction, learnt)
       known.set(key, changes)
     }
     note(this.#changes, name)
-    if (projects === undefined) note(this.#changes, anyProject(name))
-    else for (const project of new Set(projects.split(','))) note(this.#ofProjects, ofProject(name, project))
+    if (holders === undefined) return note(this.#changes, anyHolder(name))
+    if (holders.includes('-')) note(this.#changes, anyGroup(name))
+    for (const holder of new Set(holders.split(','))) note(this.#ofHolders, ofHolder(name, holder))
   }
 
   /** Whether a transaction that was learnt after `at`, and that the moment did not see, has changed any of them. */
-  isAfter({ tables, ofProjects }: Watched, moment: Moment, at: number): boolean {
+  isAfter({ tables, ofHolders }: Watched, moment: Moment, at: number): boolean {
     for (const name of tables) if (this.#changes.get(name)?.isAfter(moment, at)) return true
-    if (ofProjects.length > 0 && this.#forgotten > at) return true
-    for (const name of ofProjects) if (this.#ofProjects.peek(name)?.isAfter(moment, at)) return true
+    if (ofHolders.length > 0 && this.#forgotten > at) return true
+    for (const name of ofHolders) if (this.#ofHolders.peek(name)?.isAfter(moment, at)) return true
     return false
   }
 }

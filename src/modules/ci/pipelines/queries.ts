@@ -148,7 +148,7 @@ export const findPipeline = (db: Db, projectId: number, id: number): Promise<Pip
   db.snapshotCache.row(
     pipelineDetailRow,
     sql`${detail} where p.project_id = ${projectId} and p.id = ${id}`,
-    ({ project_id }) => [project_id],
+    ({ project_id }) => ({ projects: [project_id] }),
   )
 
 /** The newest pipeline of a commit for a ref. */
@@ -195,7 +195,7 @@ export const newestPipelines = (
         join pipelines p on p.project_id = c.project_id and p.sha = c.sha
       order by p.project_id, p.sha, p.id desc
     `,
-    () => commits.map(({ projectId }) => projectId),
+    () => ({ projects: commits.map(({ projectId }) => projectId) }),
   )
 
 /** The newest pipeline of each commit for a ref, in any project; omits commits without one. One statement. */
@@ -214,7 +214,7 @@ export const newestPipelinesOfRefs = (
         join pipelines p on p.project_id = w.project_id and p.sha = w.sha and p.ref = w.ref
       order by p.project_id, p.sha, p.ref, p.id desc
     `,
-    () => wanted.map(({ projectId }) => projectId),
+    () => ({ projects: wanted.map(({ projectId }) => projectId) }),
   )
 
 /** Selects the pipeline of a report: the newest of the commit, narrowed by ref and id if given. */

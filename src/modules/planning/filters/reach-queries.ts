@@ -2,6 +2,7 @@ import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels } from '../../../access/levels.ts'
 import { countedRows, type List, type ListPart } from '../../../api/page.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { passedOn } from '../../../db/table-catalogue.ts'
 import {
   assigneesTableOf,
   columnOf,
@@ -104,8 +105,8 @@ const walked =
   (type: ScheduledType) =>
   (range: Sql): Sql =>
     sql`
-      from (select m.* from ${tableOf(type)} m ${range}) as m
-        cross join lateral (select p.* from projects p where p.id = m.project_id offset 0) as p
+      from (select m${raw(passedOn)} from ${tableOf(type)} m ${range}) as m
+        cross join lateral (select p${raw(passedOn)} from projects p where p.id = m.project_id offset 0) as p
     `
 
 /** The noteables that have labels as one part, which is counted in the parts that it has without them. */

@@ -7,7 +7,7 @@ import { readableById } from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, NoteableSet, Presence } from '../filters/filters.ts'
 import { filtered, labelsOf, leavesFew, negated, notMatching } from '../filters/queries.ts'
 import { reach } from '../filters/reach-queries.ts'
-import { cachedIssues, projectsOfIssue } from '../issues/record-queries.ts'
+import { cachedIssues, holdersOfIssue } from '../issues/record-queries.ts'
 import type { IssueState } from '../issues/states.ts'
 import { type IssueOrder, orderKeys } from './order-queries.ts'
 
@@ -101,7 +101,7 @@ const reachOf = (caller: Caller, set: NoteableSet, filters: IssueFilters, order?
 export const listIssues = (caller: Caller, set: NoteableSet, filters: IssueFilters, order: IssueOrder): List => ({
   type,
   cached: true,
-  rowsById: { statementOf: (ids) => cachedIssues(caller, ids), projectsOf: projectsOfIssue },
+  rowsById: { statementOf: (ids) => cachedIssues(caller, ids), holdersOf: holdersOfIssue },
   ofProject: set.of === 'project' ? set.id : undefined,
   ...reachOf(caller, set, filters, order),
   key: raw('m.id'),

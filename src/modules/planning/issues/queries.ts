@@ -58,7 +58,10 @@ const numbered = composedForCaller((caller, projectId: number, iid: number) =>
 )
 
 export const findIssue = (db: Db, caller: Caller, projectId: number, iid: number): Promise<IssueRow | undefined> =>
-  db.snapshotCache.row(issueRow, numbered(caller, projectId, iid), ({ project_id }) => [project_id])
+  db.snapshotCache.row(issueRow, numbered(caller, projectId, iid), ({ project_id }) => ({
+    projects: [project_id],
+    groups: [],
+  }))
 
 export const findIssueById = (db: Db, caller: Caller, id: number): Promise<IssueRow | undefined> =>
   db.row(issueRow, found(caller, sql`m.id = ${id}`))

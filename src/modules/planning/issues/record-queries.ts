@@ -17,7 +17,7 @@ import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.t
 import { awardsSql, subscribedSql, timeSpentSql } from '../../discussion/index.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
 import { type EpicReferenceRow, epicOfIssueJson } from '../epic-links/queries.ts'
-import { type LabelReferenceRow, labelsJson } from '../labels/queries.ts'
+import { type LabelReferenceRow, labelGroups, labelsJson } from '../labels/queries.ts'
 import { type MilestoneRow, milestoneJson } from '../milestones/queries.ts'
 import { closingCount, closingProjects } from './closing-queries.ts'
 import { issueStates } from './states.ts'
@@ -55,8 +55,9 @@ export const issueRecordRow = {
   epic: nullable(json<EpicReferenceRow>()),
   /** The caller is subscribed; only in records of one issue. */
   subscribed: optional(boolean),
-  /** Projects of the merge requests that close it; only in rows that are cached by themselves. */
+  /** Projects of the merge requests that close it; this and the next only in rows that are cached by themselves. */
   closing_project_ids: optional(json<number[]>()),
+  label_group_ids: optional(json<number[]>()),
 }
 export type IssueRecordRow = RowOf<typeof issueRecordRow>
 
@@ -94,31 +95,29 @@ export const issueSelect = (caller: Caller): Sql => sql`select ${issueColumns(ca
 /** Statements for some rows, each of which is cached by itself. */
 export const cachedIssues = composedForCaller(
   (caller, ids: readonly number[]) => sql`
-    select ${issueColumns(caller)}, ${closingProjects} as closing_project_ids ${issueTables}
+    select ${issueColumns(caller)}, ${closingProjects} as closing_project_ids,
+      ${labelGroups(type, id)} as label_group_ids ${issueTables}
     where m.id = any(${ids}::bigint[])
   `,
 )
 
-/** Projects on whose rows the row of an issue depends that is cached by itself. */
-export const projectsOfIssue = ({
-  project_id,
-  closing_project_ids = [],
-}: Pick<IssueRecordRow, 'project_id' | 'closing_project_ids'>): readonly number[] => [
-  project_id,
-  ...closing_project_ids,
-]
+/** Projects and groups on whose rows the row of an issue depends that is cached by itself. */
+export const holdersOfIssue = (row: IssueRecordRow) => ({
+  projects: [row.project_id, ...(row.closing_project_ids ?? [])],
+  groups: [row.milestone?.namespace_id ?? null, ...(row.label_group_ids ?? [])],
+})
 
 /** The same with `subscribed`, for the record of one issue. */
 const detailed = composedForCaller(
   (caller, id: number) => sql`
     select ${issueColumns(caller)}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
-      ${closingProjects} as closing_project_ids ${issueTables}
+      ${closingProjects} as closing_project_ids, ${labelGroups(type, raw('m.id'))} as label_group_ids ${issueTables}
     where m.id = ${id}
   `,
 )
 
 export const findIssueRecord = (db: Db, caller: Caller, issueId: number): Promise<IssueRecordRow | undefined> =>
-  db.snapshotCache.row(issueRecordRow, detailed(caller, issueId), projectsOfIssue)
+  db.snapshotCache.row(issueRecordRow, detailed(caller, issueId), holdersOfIssue)
 
 /** Several records as in lists, unordered. */
 export const findIssueRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<IssueRecordRow[]> =>

@@ -56,6 +56,15 @@ export const labelsJson = (type: PlannedType, id: Sql): Sql => sql`
   )
 `
 
+/** Groups of the labels of a noteable of this type, an expression, as a JSON array. */
+export const labelGroups = (type: PlannedType, id: Sql): Sql => sql`
+  (
+    select coalesce(json_agg(distinct l.namespace_id), '[]')
+    from ${labelsTableOf(type)} ml join labels l on l.id = ml.label_id
+    where ml.${columnOf(type)} = ${id} and l.namespace_id is not null
+  )
+`
+
 /** The project or group in which labels are displayed, and the caller. */
 export type Place = { readonly holder: ProjectOrGroupHolder; readonly caller: Caller }
 

@@ -82,7 +82,10 @@ export const findMergeRequest = (
   projectId: number,
   iid: number,
 ): Promise<MergeRequestRow | undefined> =>
-  db.snapshotCache.row(mergeRequestRow, numbered(caller, projectId, iid), ({ project_id }) => [project_id])
+  db.snapshotCache.row(mergeRequestRow, numbered(caller, projectId, iid), ({ project_id }) => ({
+    projects: [project_id],
+    groups: [],
+  }))
 
 /** Locks the row of a merge request until the transaction ends; undefined if it is deleted. */
 export const lockMergeRequest = (tx: Tx, id: number): Promise<Omit<MergeRequestRow, 'own'> | undefined> =>

@@ -7,6 +7,7 @@ import {
   notNull,
   nullable,
   oneOf,
+  optional,
   type RowOf,
   text,
   textOf,
@@ -18,7 +19,13 @@ import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.t
 import { newestPipelineIdSql, newestStatusSql, type Status, statuses } from '../../ci/index.ts'
 import { awardsSql, subscribedSql, timeSpentSql, unresolvedSql } from '../../discussion/index.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
-import { type LabelReferenceRow, labelsJson, type MilestoneRow, milestoneJson } from '../../planning/index.ts'
+import {
+  type LabelReferenceRow,
+  labelGroups,
+  labelsJson,
+  type MilestoneRow,
+  milestoneJson,
+} from '../../planning/index.ts'
 import { settingDefaults } from '../../projects/index.ts'
 import { isApprovedSql } from './approval-queries.ts'
 import { mergeRequestStates, mergeStatuses } from './states.ts'
@@ -87,6 +94,8 @@ export const mergeRequestRecordRow = {
   total_time_spent: integer,
   /** The caller is subscribed. */
   subscribed: boolean,
+  /** Groups of its labels; only in rows that are cached by themselves. */
+  label_group_ids: optional(json<number[]>()),
 }
 export type MergeRequestRecordRow = RowOf<typeof mergeRequestRecordRow>
 
@@ -143,17 +152,18 @@ export const recordSelect = (caller: Caller): Sql =>
 
 /** Statements for some records, each of which is cached by itself. */
 export const cachedRecords = composedForCaller(
-  (caller, ids: readonly number[]) => sql`${recordSelect(caller)} where m.id = any(${ids}::bigint[])`,
+  (caller, ids: readonly number[]) => sql`
+    select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
+      ${labelGroups(type, raw('m.id'))} as label_group_ids ${tables}
+    where m.id = any(${ids}::bigint[])
+  `,
 )
 
-/** Projects on whose rows the row of a record depends: pipelines are those of the source. */
-export const projectsOfMergeRequest = ({
-  project_id,
-  source_project_id,
-}: Pick<MergeRequestRecordRow, 'project_id' | 'source_project_id'>): readonly (number | null)[] => [
-  project_id,
-  source_project_id,
-]
+/** Projects and groups on whose rows the row of a record depends: pipelines are those of the source. */
+export const holdersOfMergeRequest = (row: MergeRequestRecordRow) => ({
+  projects: [row.project_id, row.source_project_id],
+  groups: [row.milestone?.namespace_id ?? null, ...(row.label_group_ids ?? [])],
+})
 
 const detailRow = {
   ...mergeRequestRecordRow,
@@ -164,6 +174,7 @@ const detailRow = {
 const detailed = composedForCaller(
   (caller, id: number) => sql`
     select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
+      ${labelGroups(type, raw('m.id'))} as label_group_ids,
       ${newestPipelineIdSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))} as head_pipeline_id ${tables}
     where m.id = ${id}
   `,
@@ -171,7 +182,7 @@ const detailed = composedForCaller(
 
 /** One merge request with the columns of its detail record. */
 export const findRecord = (db: Db, caller: Caller, id: number): Promise<RowOf<typeof detailRow> | undefined> =>
-  db.snapshotCache.row(detailRow, detailed(caller, id), projectsOfMergeRequest)
+  db.snapshotCache.row(detailRow, detailed(caller, id), holdersOfMergeRequest)
 
 /** The same for several, unordered. */
 export const findRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<MergeRequestRecordRow[]> =>

@@ -13,7 +13,7 @@ import {
   type UserFilter,
 } from '../../planning/index.ts'
 import { approvedBy, approvedWanted, type PeopleFilter } from '../approvals/queries.ts'
-import { cachedRecords, projectsOfMergeRequest } from '../merge-requests/record-queries.ts'
+import { cachedRecords, holdersOfMergeRequest } from '../merge-requests/record-queries.ts'
 import type { MergeRequestState } from '../merge-requests/states.ts'
 import { draftPattern } from '../merge-requests/title.ts'
 
@@ -77,7 +77,7 @@ export function listMergeRequests(
   return {
     type,
     cached: true,
-    rowsById: { statementOf: (ids) => cachedRecords(caller, ids), projectsOf: projectsOfMergeRequest },
+    rowsById: { statementOf: (ids) => cachedRecords(caller, ids), holdersOf: holdersOfMergeRequest },
     ofProject: set.of === 'project' ? set.id : undefined,
     ...reach({
       type,
