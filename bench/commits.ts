@@ -17,7 +17,7 @@ const changes = [
 
 /**
  * Commits transactions at a steady rate, each of another kind in turn: each outdates the rows that the service caches and that depend on
- * what it changed (docs/adr/0035-rows-cached-by-table.md, 0036-changes-by-project.md).
+ * what it changed (docs/adr/0035-rows-cached-by-table.md, 0036-changes-by-holder.md).
  */
 export async function startCommits(databaseUrl: string, perSecond: number): Promise<AsyncDisposable> {
   const client = new pg.Client({ connectionString: databaseUrl })

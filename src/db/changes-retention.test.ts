@@ -78,6 +78,18 @@ describe('what the row cache learns of changes', () => {
     expect(missing).toEqual([])
   })
 
+  test('every column of issues and merge requests is compared by the record of changes', async ({ world }) => {
+    const missing = await world.rows(`
+      select c.relname, a.attname
+      from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
+        join pg_attribute a on a.attrelid = c.oid
+      where p.proname = 'note_change_by_holder' and t.tgnargs > 0 and a.attnum > 0 and not a.attisdropped
+        and split_part(split_part(p.prosrc, format('tg_table_name = %L then', c.relname), 2), 'into columns', 1)
+          not like format('%%case when o.%1$s is distinct from n.%1$s then %1$L end%%', a.attname)
+    `)
+    expect(missing).toEqual([])
+  })
+
   test.for([
     ['p.name from projects p', false],
     ['count(*) from projects p', false],

@@ -61,6 +61,7 @@ describe('personal access tokens', () => {
     const ann = await world.user()
     const over = await make(world, ann, { expires_at: day(0) })
     const valid = await make(world, ann, { expires_at: day(1) })
+    expect([over.json.active, valid.json.active]).toEqual([false, true])
     const refused = await using(world, over.json.token, '/user')
     expect(refused).toMatchObject({
       status: 401,

@@ -24,6 +24,16 @@ async function three(world: World) {
   return { dan, eve, project, first, second, third, at: `/projects/${project.id}/issues` }
 }
 
+test.for(['public', 'internal', 'private'] as const)(
+  'an issue of a project that is %s is listed once to its members',
+  async (visibility, { world }) => {
+    const ann = await world.user()
+    const project = await world.project({ visibility, members: [[ann, 'developer']] })
+    const { id } = (await ann.post(`/projects/${project.id}/issues`, { title: 'Once' })).json
+    expect(ids(await ann.get('/issues?scope=all')).filter((each: number) => each === id)).toEqual([id])
+  },
+)
+
 describe('GET /projects/:id/issues', () => {
   test('D3-ISSUES-STATE-ABSENT, D3-ISSUE-STATES: issues of every state, newest first, in the form of one issue', async ({
     world,

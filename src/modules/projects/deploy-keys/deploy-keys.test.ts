@@ -2,7 +2,10 @@ import { describe, expect } from 'vitest'
 import { deleteProject } from '../../../../test/tables/projects.ts'
 import { forgetKeyCreator } from '../../../../test/tables/users.ts'
 import { test } from '../../../../test/world.ts'
+import { levels } from '../../../access/levels.ts'
+import { findDeployKey } from '../../accounts/ssh-keys/authenticate.ts'
 import { newPublicKey } from '../../accounts/ssh-keys/testing.ts'
+import { findProject } from '../projects/queries.ts'
 
 const keysOf = (id: number) => `/projects/${id}/deploy_keys`
 
@@ -77,6 +80,21 @@ describe('deploy keys', () => {
     })
     expect((await mia.delete(`${keysOf(one.id)}/${id}`)).status).toBe(204)
     expect((await mia.get(`${keysOf(two.id)}/${id}`)).status).toBe(200)
+  })
+
+  test('a deploy key reads the projects in which it is enabled, and no other project with deploy keys', async ({
+    world,
+  }) => {
+    const [own, other] = [
+      await world.project({ visibility: 'private' }),
+      await world.project({ visibility: 'private' }),
+    ]
+    const add = async (project: { id: number }, title: string) =>
+      (await world.root.post(keysOf(project.id), { title, key: newPublicKey() })).json.id as number
+    const actor = (await findDeployKey(world.db, await add(own, 'own')))!
+    await add(other, 'other')
+    const levelIn = async (project: { id: number }) => (await findProject(world.db, actor, project.id))!.level
+    expect([await levelIn(own), await levelIn(other)]).toEqual([levels.reporter, null])
   })
 
   test('adding the same key text enables the existing key for maintainers of its projects', async ({ world }) => {
