@@ -7,7 +7,7 @@ import type { integer, RowOf, Shape } from './row.ts'
 import { raw, type Sql, sql } from './sql.ts'
 import { knownText } from './statement.ts'
 import { type CatalogueRow, readCatalogue, TableCatalogue } from './table-catalogue.ts'
-import { type Change, type Holders, TableChanges, type Watched, watched } from './table-changes.ts'
+import { type Change, TableChanges, type Watched } from './table-changes.ts'
 
 /** The moment of a statement (`Moment`). */
 const moment = sql`pg_current_snapshot()::text || ' ' || current_date`
@@ -69,9 +69,10 @@ export type Source = {
 }
 
 /**
- * Caches rows while the tables that their statement names are unchanged (docs/adr/0035-rows-cached-by-table.md). The result of a statement depends on its snapshot alone: a row
- * is exact, in every process, if no transaction that has become visible since it was read has changed one of these tables. One query
- * tells which ones were changed since the last time it was asked, and concurrent callers share it.
+ * Caches rows while what their statement names is unchanged (docs/adr/0035-rows-cached-by-table.md, 0036-changes-by-holder.md). The result of a
+ * statement depends on its snapshot alone: a row is exact, in every process, if no transaction that has become visible since it was read has
+ * changed one of these tables, or rows of the holders that matter. One query returns what was changed since the last time it was asked, and
+ * concurrent callers share it.
  */
 export class SnapshotCache implements CachedReads {
   readonly #source: Source
@@ -229,28 +230,18 @@ export class SnapshotCache implements CachedReads {
       this.#check?.freeze(row)
       Object.freeze(row)
     }
-    const tables = catalogue.of(text)
-    const holdersOfRows = (found: Rows): Holders => {
-      const each = found.map((row) => (holdersOf as (row: object) => ReturnType<HoldersOf<Shape>>)(row))
-      const known = (ids: readonly (number | null)[]) => new Set(ids.filter((id) => id !== null))
-      return {
-        projects: known(each.flatMap(({ projects }) => projects)),
-        groups: each.every(({ groups }) => groups) ? known(each.flatMap(({ groups }) => groups!)) : undefined,
-      }
+    const dependencies = catalogue.of(text)
+    const watch = (found: Rows): Watched | 'anything' => {
+      if (dependencies === 'anything') return dependencies
+      const { all, whole, byHolder } = catalogue.split(dependencies)
+      if (!holdersOf) return { names: all }
+      return { names: whole, byHolder, holders: holdersOfRows(found, holdersOf) }
     }
     return {
       rows: rows as readonly Row[],
       keep: (key, found) => {
-        const dependencies =
-          tables === 'anything'
-            ? tables
-            : watched(tables, (name) => catalogue.isByHolder(name), holdersOf && holdersOfRows(found))
-        this.#cache.set(key, {
-          rows: Object.freeze(found),
-          watched: dependencies,
-          moment: new Moment(found[0].snapshot),
-          at,
-        })
+        const moment = new Moment(found[0].snapshot)
+        this.#cache.set(key, { rows: Object.freeze(found), watched: watch(found), moment, at })
         return found
       },
     }
@@ -332,6 +323,15 @@ function keysById({ text, values }: Statement, ids: readonly number[]): (id: num
   if (others.length !== values.length - 1) throw new Error('the ids are not one of the values')
   const key = `${knownText(text).id} ${JSON.stringify(others)} `
   return (id) => key + id
+}
+
+function holdersOfRows<S extends Shape>(rows: Rows, holdersOf: HoldersOf<S>) {
+  const each = rows.map((row) => holdersOf(row as unknown as RowOf<S>))
+  const known = (ids: readonly (number | null)[]) => new Set(ids.filter((id) => id !== null))
+  return {
+    projects: known(each.flatMap(({ projects }) => projects)),
+    groups: each.every(({ groups }) => groups) ? known(each.flatMap(({ groups }) => groups!)) : undefined,
+  }
 }
 
 const isRows = (rows: readonly Row[]): rows is Rows => rows.length > 0

@@ -65,6 +65,7 @@ export class TableCatalogue {
   readonly #tables = new Map<string, Table>()
   readonly #bodies = new Map<string, string[]>()
   readonly #known = new WeakMap<object, Dependencies>()
+  readonly #split = new WeakMap<ReadonlySet<string>, ReturnType<TableCatalogue['split']>>()
 
   constructor(rows: readonly CatalogueRow[]) {
     for (const { name, is_view, body, tracked, columns, by_column, by_holder: byHolder } of rows)
@@ -77,9 +78,22 @@ export class TableCatalogue {
         })
   }
 
-  /** Whether changes of a table, or of a column of it, are recorded with the projects and groups of the changed rows. */
-  isByHolder(name: string): boolean {
-    return this.#tables.get(name.split('.')[0]!)?.byHolder === true
+  /** All names; and in two parts, of which the changes of one are recorded with the projects and groups of the changed rows. */
+  split(names: ReadonlySet<string>): {
+    readonly all: readonly string[]
+    readonly whole: readonly string[]
+    readonly byHolder: readonly string[]
+  } {
+    const known = this.#split.get(names)
+    if (known) return known
+    const isByHolder = (name: string) => this.#tables.get(name.split('.')[0]!)?.byHolder === true
+    const made = {
+      all: [...names],
+      whole: [...names].filter((name) => !isByHolder(name)),
+      byHolder: [...names].filter(isByHolder),
+    }
+    this.#split.set(names, made)
+    return made
   }
 
   of(text: string): Dependencies {

@@ -1,10 +1,9 @@
-import { LRUCache } from 'lru-cache'
 import type { Moment } from './moment.ts'
 
 /** Transactions that are remembered for each name. */
 const maximum = 32
-/** Names with a project or group that are remembered. */
-const maximumOfHolders = 8_192
+/** Holders that are remembered for each name. */
+const maximumHolders = 1_000
 
 /** The last transactions that have changed something, as far as a process has learnt of them. */
 class Changes {
@@ -34,67 +33,66 @@ export type Change = readonly [transaction: string, name: string, holders?: stri
 /** Projects, and groups; all groups if they are absent. */
 export type Holders = { readonly projects: ReadonlySet<number>; readonly groups?: ReadonlySet<number> | undefined }
 
-/** What a row depends on, as `TableChanges` names it. */
+/** What a row depends on: names of tables and columns, and those of which only the rows of some holders matter, and rows without one. */
 export type Watched = {
-  readonly tables: readonly string[]
-  /** Tables with one of the holders whose rows matter. */
-  readonly ofHolders: readonly string[]
+  readonly names: readonly string[]
+  readonly byHolder?: readonly string[]
+  readonly holders?: Holders
 }
 
-/** Changes of rows whose holder is unknown, and those of rows of groups. */
-const anyHolder = (name: string): string => `${name} *`
-const anyGroup = (name: string): string => `${name} -*`
-/** A group has a negative number. */
-const ofHolder = (name: string, holder: number | string): string => `${name} ${holder}`
+/** The changes of one name by holder. */
+class ChangesByHolder {
+  /** Of rows whose holder is unknown. */
+  readonly #others = new Changes()
+  readonly #ofGroups = new Changes()
+  /** Groups have negative numbers. The last ones that have changed are at the end. */
+  readonly #ofHolder = new Map<number, Changes>()
+  /** When the last change of a holder was learnt that is forgotten. */
+  #forgotten = 0
 
-/** The whole tables, or, of those whose changes are recorded by holder, only the rows of these holders and those without one. */
-export function watched(
-  names: Iterable<string>,
-  isByHolder: (name: string) => boolean,
-  holders: Holders | undefined,
-): Watched {
-  const tables: string[] = []
-  const ofHolders: string[] = []
-  for (const name of names)
-    if (!holders || !isByHolder(name)) tables.push(name)
-    else {
-      tables.push(anyHolder(name))
-      for (const project of holders.projects) ofHolders.push(ofHolder(name, project))
-      if (!holders.groups) tables.push(anyGroup(name))
-      else for (const group of holders.groups) ofHolders.push(ofHolder(name, -group))
+  add(transaction: string, holders: readonly number[] | undefined, learnt: number): void {
+    if (!holders) this.#others.add(transaction, learnt)
+    for (const holder of new Set(holders)) {
+      if (holder < 0) this.#ofGroups.add(transaction, learnt)
+      const changes = this.#ofHolder.get(holder) ?? new Changes()
+      changes.add(transaction, learnt)
+      this.#ofHolder.delete(holder)
+      this.#ofHolder.set(holder, changes)
     }
-  return { tables, ofHolders }
+    while (this.#ofHolder.size > maximumHolders) {
+      const [oldest, { latest }] = this.#ofHolder.entries().next().value!
+      this.#forgotten = Math.max(this.#forgotten, latest)
+      this.#ofHolder.delete(oldest)
+    }
+  }
+
+  isAfter({ projects, groups }: Holders, moment: Moment, at: number): boolean {
+    if (this.#forgotten > at || this.#others.isAfter(moment, at)) return true
+    if (!groups && this.#ofGroups.isAfter(moment, at)) return true
+    for (const project of projects) if (this.#ofHolder.get(project)?.isAfter(moment, at)) return true
+    for (const group of groups ?? []) if (this.#ofHolder.get(-group)?.isAfter(moment, at)) return true
+    return false
+  }
 }
 
 /** Which tables were changed, and in which projects and groups, as far as a process has learnt of it. */
 export class TableChanges {
   readonly #changes = new Map<string, Changes>()
-  /** When the last change of a name was learnt that is forgotten. */
-  #forgotten = 0
-  readonly #ofHolders = new LRUCache<string, Changes>({
-    max: maximumOfHolders,
-    dispose: ({ latest }, _, reason) => {
-      if (reason === 'evict') this.#forgotten = Math.max(this.#forgotten, latest)
-    },
-  })
+  readonly #byHolder = new Map<string, ChangesByHolder>()
 
   add([transaction, name, holders]: Change, learnt: number): void {
-    const note = (known: Map<string, Changes> | LRUCache<string, Changes>, key: string): void => {
-      const changes = known.get(key) ?? new Changes()
-      changes.add(transaction, learnt)
-      known.set(key, changes)
-    }
-    note(this.#changes, name)
-    if (holders === undefined) return note(this.#changes, anyHolder(name))
-    if (holders.includes('-')) note(this.#changes, anyGroup(name))
-    for (const holder of new Set(holders.split(','))) note(this.#ofHolders, ofHolder(name, holder))
+    const changes = this.#changes.get(name) ?? new Changes()
+    changes.add(transaction, learnt)
+    this.#changes.set(name, changes)
+    const byHolder = this.#byHolder.get(name) ?? new ChangesByHolder()
+    byHolder.add(transaction, holders?.split(',').map(Number), learnt)
+    this.#byHolder.set(name, byHolder)
   }
 
   /** Whether a transaction that was learnt after `at`, and that the moment did not see, has changed any of them. */
-  isAfter({ tables, ofHolders }: Watched, moment: Moment, at: number): boolean {
-    for (const name of tables) if (this.#changes.get(name)?.isAfter(moment, at)) return true
-    if (ofHolders.length > 0 && this.#forgotten > at) return true
-    for (const name of ofHolders) if (this.#ofHolders.peek(name)?.isAfter(moment, at)) return true
+  isAfter({ names, byHolder = [], holders }: Watched, moment: Moment, at: number): boolean {
+    for (const name of names) if (this.#changes.get(name)?.isAfter(moment, at)) return true
+    for (const name of byHolder) if (this.#byHolder.get(name)?.isAfter(holders!, moment, at)) return true
     return false
   }
 }
