@@ -1,6 +1,8 @@
 import type { Direction, List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { orNothing } from '../../../db/or-nothing.ts'
 import {
+  allNullable,
   boolean,
   integer,
   json,
@@ -180,42 +182,45 @@ const newestSql =
 export const newestStatusSql = newestSql('status')
 export const newestPipelineIdSql = newestSql('id')
 
+const maybePipeline = allNullable(pipelineRow)
+
+/** Pipelines of these projects, none of which would not be cached without `orNothing`. */
+async function cachedPipelines(db: Db, found: Sql, projects: readonly number[]): Promise<readonly PipelineRow[]> {
+  const rows = await db.snapshotCache.rows(maybePipeline, orNothing(found), () => ({ projects }))
+  return rows.filter((row): row is PipelineRow => row.id !== null)
+}
+
 /** The newest pipeline of each commit of a project, for any ref; omits commits without one. One statement. */
 export const newestPipelines = (
   db: Db,
   commits: readonly { readonly projectId: number; readonly sha: Oid }[],
-): Promise<readonly PipelineRow[]> =>
-  db.snapshotCache.rows(
-    pipelineRow,
-    sql`
-      select distinct on (p.project_id, p.sha) ${columns}
-      from unnest(
-          ${commits.map(({ projectId }) => projectId)}::bigint[], ${commits.map(({ sha }) => sha)}::text[]
-        ) as c (project_id, sha)
-        join pipelines p on p.project_id = c.project_id and p.sha = c.sha
-      order by p.project_id, p.sha, p.id desc
-    `,
-    () => ({ projects: commits.map(({ projectId }) => projectId) }),
-  )
+): Promise<readonly PipelineRow[]> => {
+  const projects = commits.map(({ projectId }) => projectId)
+  const found = sql`
+    select distinct on (p.project_id, p.sha) ${columns}
+    from unnest(${projects}::bigint[], ${commits.map(({ sha }) => sha)}::text[]) as c (project_id, sha)
+      join pipelines p on p.project_id = c.project_id and p.sha = c.sha
+    order by p.project_id, p.sha, p.id desc
+  `
+  return cachedPipelines(db, found, projects)
+}
 
 /** The newest pipeline of each commit for a ref, in any project; omits commits without one. One statement. */
 export const newestPipelinesOfRefs = (
   db: Db,
   wanted: readonly { readonly projectId: number; readonly sha: Oid; readonly ref: string }[],
-): Promise<readonly PipelineRow[]> =>
-  db.snapshotCache.rows(
-    pipelineRow,
-    sql`
-      select distinct on (p.project_id, p.sha, p.ref) ${columns}
-      from unnest(
-          ${wanted.map(({ projectId }) => projectId)}::bigint[], ${wanted.map(({ sha }) => sha)}::text[],
-          ${wanted.map(({ ref }) => ref)}::text[]
-        ) as w (project_id, sha, ref)
-        join pipelines p on p.project_id = w.project_id and p.sha = w.sha and p.ref = w.ref
-      order by p.project_id, p.sha, p.ref, p.id desc
-    `,
-    () => ({ projects: wanted.map(({ projectId }) => projectId) }),
-  )
+): Promise<readonly PipelineRow[]> => {
+  const projects = wanted.map(({ projectId }) => projectId)
+  const found = sql`
+    select distinct on (p.project_id, p.sha, p.ref) ${columns}
+    from unnest(
+        ${projects}::bigint[], ${wanted.map(({ sha }) => sha)}::text[], ${wanted.map(({ ref }) => ref)}::text[]
+      ) as w (project_id, sha, ref)
+      join pipelines p on p.project_id = w.project_id and p.sha = w.sha and p.ref = w.ref
+    order by p.project_id, p.sha, p.ref, p.id desc
+  `
+  return cachedPipelines(db, found, projects)
+}
 
 /** Selects the pipeline of a report: the newest of the commit, narrowed by ref and id if given. */
 export type PipelineChoice = {

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Db, Statement } from '../../../db/db.ts'
+import { orNothing } from '../../../db/or-nothing.ts'
 import { allNullable, boolean, integer, nullable, oneOf, type RowOf, type Shape, text } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import {
@@ -30,14 +31,11 @@ export type Found<Row> = readonly (Row | { readonly place: null })[]
 export const rowsOf = <Row extends { readonly place: number }>(found: Found<Row>): Row[] =>
   found.filter((row) => row.place !== null)
 
-const orNothing = (rows: Sql): Sql =>
-  sql`select found.* from (values (true)) as always left join (${rows}) as found on true`
-
 /** Reads rows of this shape. */
 function finder<S extends Shape>(shape: S) {
-  const orNothing = allNullable(shape)
+  const nullable = allNullable(shape)
   return async (db: Db, statement: Statement): Promise<Found<Readonly<RowOf<S>>>> => {
-    const rows: readonly unknown[] = await db.snapshotCache.rows(orNothing, statement)
+    const rows: readonly unknown[] = await db.snapshotCache.rows(nullable, statement)
     return rows as Found<Readonly<RowOf<S>>>
   }
 }
