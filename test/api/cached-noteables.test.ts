@@ -247,16 +247,18 @@ async function connected(world: World) {
   const [project, sibling] = [await storedProject(world, { group }), await storedProject(world, { group })]
   const label = await made(root.post(`/groups/${group.id}/labels`, { name: 'shared', color: '#ff0000' }))
   const milestone = await made(root.post(`/groups/${group.id}/milestones`, { title: 'shared' }))
-  const shown = { labels: 'shared', milestone_id: milestone.id }
+  // One of both: each must be followed for itself.
+  const [labelled, planned] = [{ labels: 'shared' }, { milestone_id: milestone.id }]
   const of = `/projects/${project.id}`
-  await made(root.post(`${of}/issues`, { title: 'One', ...shown }))
-  await made(root.post(`/projects/${sibling.id}/issues`, { title: 'Other', ...shown }))
-  const own = await openMergeRequest(world, { project, author: root, title: 'Own', ...shown })
+  await made(root.post(`${of}/issues`, { title: 'One', ...labelled }))
+  await made(root.post(`${of}/issues`, { title: 'Two', ...planned }))
+  await made(root.post(`/projects/${sibling.id}/issues`, { title: 'Other', ...labelled }))
+  const own = await openMergeRequest(world, { project, author: root, title: 'Own', ...labelled })
   const closing = await openMergeRequest(world, {
     project: sibling,
     author: root,
     description: `Closes ${project.full_path}#1`,
-    ...shown,
+    ...planned,
   })
   const fork = await forkOf(world, project, author)
   const forked = await openMergeRequest(world, { project, source: fork, author, branch: 'forked', title: 'Forked' })
@@ -273,6 +275,7 @@ async function connected(world: World) {
       closing.at,
       forked.at,
       `${of}/issues/1`,
+      `${of}/issues/2`,
       `${of}/issues/1/closed_by`,
       `${of}/issues`,
       `${of}/issues?labels=shared&order_by=updated_at`,
