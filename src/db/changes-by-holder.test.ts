@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { describe, expect } from 'vitest'
+import { Random } from '../../bench/varied/random.ts'
 import { test, type World } from '../../test/world.ts'
 import { integer, text } from './row.ts'
 import { sql } from './sql.ts'
@@ -269,8 +270,8 @@ describe('a cached row of a project', () => {
   test('equals what is read without the cache, whatever changes', async ({ world }) => {
     await using reads = await titles(world)
     const issues = [await issue(world), await issue(world), await issue(world), await issue(world)]
-    const random = mulberry(7)
-    const any = () => issues[Math.floor(random() * issues.length)]!
+    const random = new Random(7)
+    const any = () => random.pick(issues)
     for (let step = 0; step < 150; step++) {
       const [a, b] = [any(), any()]
       const changes = [
@@ -280,23 +281,12 @@ describe('a cached row of a project', () => {
         () => world.rows('update issues set project_id = $2, iid = $3 where id = $1', [a.id, b.project, 1_000 + step]),
         () => world.rows('update labels set color = color where project_id = $1', [b.project]),
       ]
-      await changes[Math.floor(random() * changes.length)]!()
+      await random.pick(changes)()
       const now = await world.rows('select id, title from issues where id = any($1)', [issues.map(({ id }) => id)])
       const title = new Map(now.map(({ id, title }) => [Number(id), title]))
-      const asked = issues.filter(() => random() < 0.6)
+      const asked = issues.filter(() => random.chance(0.6))
       expect(await reads.all(...asked), `step ${step}`).toEqual(asked.map(({ id }) => title.get(id)))
       expect(await reads.one(a)).toBe(title.get(a.id))
     }
   })
 })
-
-/** Random numbers from 0 to 1, the same for each seed. */
-function mulberry(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}

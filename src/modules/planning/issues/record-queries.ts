@@ -92,13 +92,13 @@ export const issueTables = raw(
 /** `select … from issues m …` for records in lists. */
 export const issueSelect = (caller: Caller): Sql => sql`select ${issueColumns(caller)} ${issueTables}`
 
+/** What `holdersOfIssue` needs. */
+const holderColumns = sql`${closingProjects} as closing_project_ids, ${labelGroups(type, id)} as label_group_ids`
+
 /** Statements for some rows, each of which is cached by itself. */
 export const cachedIssues = composedForCaller(
-  (caller, ids: readonly number[]) => sql`
-    select ${issueColumns(caller)}, ${closingProjects} as closing_project_ids,
-      ${labelGroups(type, id)} as label_group_ids ${issueTables}
-    where m.id = any(${ids}::bigint[])
-  `,
+  (caller, ids: readonly number[]) =>
+    sql`select ${issueColumns(caller)}, ${holderColumns} ${issueTables} where m.id = any(${ids}::bigint[])`,
 )
 
 /** Projects and groups on whose rows the row of an issue depends that is cached by itself. */
@@ -111,7 +111,7 @@ export const holdersOfIssue = (row: IssueRecordRow) => ({
 const detailed = composedForCaller(
   (caller, id: number) => sql`
     select ${issueColumns(caller)}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
-      ${closingProjects} as closing_project_ids, ${labelGroups(type, raw('m.id'))} as label_group_ids ${issueTables}
+      ${holderColumns} ${issueTables}
     where m.id = ${id}
   `,
 )

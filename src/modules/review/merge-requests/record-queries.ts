@@ -13,7 +13,7 @@ import {
   textOf,
   timestamp,
 } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { newestPipelineIdSql, newestStatusSql, type Status, statuses } from '../../ci/index.ts'
@@ -146,17 +146,15 @@ const columns = sql`
 const tables = raw(`from merge_requests m join projects p on p.id = m.project_id
   left join merge_request_diffs d on d.id = m.diff_id left join milestones ms on ms.id = m.milestone_id`)
 
-/** `select … from merge_requests m …` for records. */
-export const recordSelect = (caller: Caller): Sql =>
-  sql`select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${tables}`
+/** `select … from merge_requests m …` for records, with `more` columns. */
+export const recordSelect = (caller: Caller, more: Sql = empty): Sql =>
+  sql`select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${more} ${tables}`
+
+const withLabelGroups = sql`, ${labelGroups(type, raw('m.id'))} as label_group_ids`
 
 /** Statements for some records, each of which is cached by itself. */
 export const cachedRecords = composedForCaller(
-  (caller, ids: readonly number[]) => sql`
-    select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
-      ${labelGroups(type, raw('m.id'))} as label_group_ids ${tables}
-    where m.id = any(${ids}::bigint[])
-  `,
+  (caller, ids: readonly number[]) => sql`${recordSelect(caller, withLabelGroups)} where m.id = any(${ids}::bigint[])`,
 )
 
 /** Projects and groups on whose rows the row of a record depends: pipelines are those of the source. */
@@ -171,13 +169,11 @@ const detailRow = {
   head_pipeline_id: nullable(integer),
 }
 
+const headPipelineId = newestPipelineIdSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))
+
 const detailed = composedForCaller(
-  (caller, id: number) => sql`
-    select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
-      ${labelGroups(type, raw('m.id'))} as label_group_ids,
-      ${newestPipelineIdSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))} as head_pipeline_id ${tables}
-    where m.id = ${id}
-  `,
+  (caller, id: number) =>
+    sql`${recordSelect(caller, sql`${withLabelGroups}, ${headPipelineId} as head_pipeline_id`)} where m.id = ${id}`,
 )
 
 /** One merge request with the columns of its detail record. */
