@@ -38,15 +38,27 @@ function viewOf({ actor, settings, site, plan }: RecordView): RecordView {
 /** A view, and a digest of all of it. */
 export type KeyedView = { readonly view: RecordView; readonly key: string }
 
-const keyed = new WeakMap<RecordView, KeyedView>()
+/** What `viewOf` reads of an actor and of the plan, as text. */
+const callerOf = ({ actor, plan }: Readonly<RecordView>): string =>
+  `${plan} ${actor && `${actor.admin} ${actor.external} ${actor.limits !== undefined}`}`
 
-/** The view of a request with its key, computed once per request: some lists need it for each record. */
+/** Views for settings and a site, which are objects that never change; each by `callerOf`. */
+type Views = { readonly site: Site; readonly byCaller: Map<string, KeyedView> }
+const known = new WeakMap<RecordView['settings'], Views>()
+
+/** The view of a request with its key, which many requests share. */
 export function keyedViewOf(ctx: Readonly<RecordView>): KeyedView {
-  const known = keyed.get(ctx)
-  if (known) return known
+  let views = known.get(ctx.settings)
+  if (views?.site !== ctx.site) {
+    views = { site: ctx.site, byCaller: new Map() }
+    known.set(ctx.settings, views)
+  }
+  const caller = callerOf(ctx)
+  const found = views.byCaller.get(caller)
+  if (found) return found
   const view = viewOf(ctx)
   const made = { view, key: hash('md5', JSON.stringify(view), 'base64') }
-  keyed.set(ctx, made)
+  views.byCaller.set(caller, made)
   return made
 }
 

@@ -16,9 +16,18 @@ export function siteAt(externalUrl: string, sshPort: number): Site {
   return { url, apiUrl: `${url}/api/v4`, host: new URL(url).hostname, sshPort }
 }
 
-/** The site with the base URL from the settings, if set. */
-export const withCloneUrl = (site: Site, root: string | null): Site =>
-  root ? { ...site, cloneUrl: root.replace(/\/+$/, '') } : site
+const sitesWithCloneUrl = new WeakMap<Site, Site>()
+
+/** The site with the base URL from the settings, if set; the same object while the base URL is the same. */
+export function withCloneUrl(site: Site, root: string | null): Site {
+  if (!root) return site
+  const cloneUrl = root.replace(/\/+$/, '')
+  const known = sitesWithCloneUrl.get(site)
+  if (known?.cloneUrl === cloneUrl) return known
+  const made = { ...site, cloneUrl }
+  sitesWithCloneUrl.set(site, made)
+  return made
+}
 
 export const httpUrlToRepo = (site: Site, fullPath: string): string => `${site.cloneUrl ?? site.url}/${fullPath}.git`
 

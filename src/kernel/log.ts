@@ -7,6 +7,20 @@ const flushMs = 1000
 /** Warnings and above are written at once, because the process may be about to end. */
 const urgentLevel = 40
 
+let second = Number.NaN
+let secondText = ''
+
+/** As `pino.stdTimeFunctions.isoTime`, with the text of each second made once: a date costs as much as the rest of a line. */
+function isoTime(): string {
+  const now = new Date()
+  const milliseconds = now.getUTCMilliseconds()
+  if (now.getTime() - milliseconds !== second) {
+    second = now.getTime() - milliseconds
+    secondText = `,"time":"${new Date(second).toISOString().slice(0, -'000Z'.length)}`
+  }
+  return `${secondText}${String(milliseconds).padStart(3, '0')}Z"`
+}
+
 /** The log of this process, on standard output. Disposing it writes what is buffered. */
 export type Log = { readonly log: Logger } & Disposable
 
@@ -41,7 +55,7 @@ export function openLog(level: NonNullable<LoggerOptions['level']>): Log {
       {
         level,
         base: { pid: process.pid },
-        timestamp: pino.stdTimeFunctions.isoTime,
+        timestamp: isoTime,
         formatters: { level: (name) => ({ level: name }) },
       },
       batches,

@@ -1,10 +1,11 @@
 import { setForChildrenUnlessSet } from '../config.ts'
 
 /**
- * V8's settings for the HTTP workers and the jobs process. Its default of up to 48 MB for young objects does not measurably speed up
- * anything here. By default it lets the old objects of a large machine grow to a multiple of those in use before it collects them.
+ * V8's settings for the HTTP workers and the jobs process. Young objects have up to 48 MB, as by default: with a fourth, requests that wait
+ * at once survive collections and most calls take a tenth more CPU time. By default V8 lets the old objects of a large machine grow to a
+ * multiple of those in use before it collects them.
  */
-export const childFlags = ['--max-semi-space-size=4', '--initial-old-space-size=32', '--heap-growing-percent=40']
+export const childFlags = ['--max-semi-space-size=16', '--initial-old-space-size=32', '--heap-growing-percent=100']
 
 /** Settings of glibc, by default tuned for speed of programs with many threads; Node allocates in few. */
 const malloc = {

@@ -7,4 +7,4 @@ const opaque = (etag: string): string =>
 
 /** Whether `If-None-Match` names this entity tag or every one: the client has what it would get. */
 export const hasEtag = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  (ifNoneMatch ?? '').split(',').some((each) => each.trim() === '*' || opaque(each) === opaque(etag))
+  ifNoneMatch?.split(',').some((each) => each.trim() === '*' || opaque(each) === opaque(etag)) === true
