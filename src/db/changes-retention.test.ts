@@ -3,7 +3,8 @@ import { test, type World } from '../../test/world.ts'
 import { deleteOldChanges } from './changes-retention.ts'
 import { text } from './row.ts'
 import { sql } from './sql.ts'
-import { type CatalogueRow, readCatalogue, TableCatalogue } from './table-catalogue.ts'
+import { readCatalogue } from './table-catalogue.ts'
+import { tableCatalogue } from './testing/row-cache.ts'
 
 const changesOf = async (world: World) =>
   (await world.rows('select relation from table_changes')).map(({ relation }) => relation as string)
@@ -101,7 +102,7 @@ describe('what the row cache learns of changes', () => {
     ['p.name, p.xmin from projects p', true],
     ['to_jsonb(p) from projects p', true],
   ] as const)('select %s depends on the last activity: %s', async ([selected, expected], { world }) => {
-    const catalogue = new TableCatalogue((await world.rows(readCatalogue)) as CatalogueRow[])
+    const catalogue = await tableCatalogue(world)
     const found = catalogue.of(`select ${selected}`)
     expect(found).toContain('projects')
     expect([...found].includes('projects.last_activity_at')).toBe(expected)

@@ -6,15 +6,18 @@ const seconds = 1000
 /** Longer than any timeout of the server itself. */
 export const answerMs = 45 * seconds
 
+/** How prepared statements are planned: as the server decides, or once for all values. Source: PostgreSQL, `plan_cache_mode`. */
+export type Planning = 'auto' | 'force_generic_plan'
+
 /**
  * Settings of every connection of the service. UTC, so that dates and timestamps need no conversion. `stithy.rules` says that services
  * apply the rules for which the previous release has triggers (docs/triggers.md).
  */
-export const connectionOptions = (url: string, name: string): pg.ClientConfig => ({
+export const connectionOptions = (url: string, name: string, planning: Planning = 'auto'): pg.ClientConfig => ({
   connectionString: url,
   application_name: `stithy ${name}`,
   types: columnTypes,
-  options: '-c timezone=UTC -c jit=off -c stithy.rules=services',
+  options: `-c timezone=UTC -c jit=off -c stithy.rules=services -c plan_cache_mode=${planning}`,
   statement_timeout: 30 * seconds,
   lock_timeout: 15 * seconds,
   idle_in_transaction_session_timeout: 60 * seconds,

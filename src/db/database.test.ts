@@ -4,7 +4,8 @@ import { describe, expect } from 'vitest'
 import { eventually, withEnoughTime } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
 import { openDatabase } from './database.ts'
-import { integer, notNull, text } from './row.ts'
+import { byKey } from './db.ts'
+import { integer, notNull, nullable, text } from './row.ts'
 import { raw, sql } from './sql.ts'
 
 const backend = { pid: integer }
@@ -30,6 +31,14 @@ test('a transaction that changes nothing leaves the row cache as it is', async (
   await world.db.snapshotCache.row(shape, row)
   await world.db.transaction((tx) => tx.run(raw('select 1')))
   expect(world.db.snapshotCache.expects(shape, row)).toBe(true)
+})
+
+test('a statement by key has one plan for all values, and others may have one for each', async ({ world }) => {
+  const modes = sql`select setting from pg_settings where name = 'plan_cache_mode'`
+  const shape = { setting: nullable(text) }
+  expect(await world.db.row(shape, byKey(modes))).toEqual({ setting: 'force_generic_plan' })
+  expect(await world.db.row(shape, modes)).toEqual({ setting: 'auto' })
+  expect(await world.db.transaction((tx) => tx.row(shape, byKey(modes)))).toEqual({ setting: 'auto' })
 })
 
 test('a transaction that references a row deleted meanwhile is retried', async ({ world }) => {

@@ -1,20 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { SharedSlots } from '../kernel/shares.ts'
+import { SharedSlots, sumOfLoads } from '../kernel/shares.ts'
 import { openCheck } from './checks.ts'
 import { answerMs, connectionOptions } from './connection.ts'
 import { mapConnectionError } from './connection-errors.ts'
 import type { Database, Statement, Tx } from './db.ts'
 import { PipelinedConnection } from './pipelined-connection.ts'
+import { preparedBytesOfWriters } from './prepared-statements.ts'
 import { Reader } from './reader.ts'
 import { SnapshotCache } from './snapshot-cache.ts'
 import { over, Transaction } from './transaction.ts'
 import { asContended, isRetryable } from './violations.ts'
 
 export type DatabaseOptions = {
-  /** Pipelined connections for single statements. */
+  /** Pipelined connections for single statements, except those by key. */
   readers?: number
+  /** Pipelined connections for statements by key. */
+  keyReaders?: number
   /** Maximum connections for transactions. */
   writers?: number
   /** Milliseconds without any response after which a connection is closed. */
@@ -43,11 +46,22 @@ const maxWaiting = 1_000
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
 export function openDatabase(
   url: string,
-  { readers = 3, writers = 10, patienceMs = answerMs, preparedBytes, cacheBytes, readerIdleMs }: DatabaseOptions = {},
+  {
+    readers = 3,
+    keyReaders = 2,
+    writers = 10,
+    patienceMs = answerMs,
+    preparedBytes,
+    cacheBytes,
+    readerIdleMs,
+  }: DatabaseOptions = {},
 ): Database {
   const check = openCheck(url)
   const limits = { patienceMs, preparedBytes }
-  const reader = new Reader(url, readers, limits, readerIdleMs)
+  const writerLimits = { patienceMs, preparedBytes: preparedBytes ?? preparedBytesOfWriters }
+  const others = new Reader(url, { connections: readers, planning: 'auto' }, limits, readerIdleMs)
+  const byKey = new Reader(url, { connections: keyReaders, planning: 'force_generic_plan' }, limits, readerIdleMs)
+  const read = (statement: Statement) => (statement.isByKey ? byKey : others).query(statement)
   const pool = new pg.Pool({
     ...connectionOptions(url, 'writer'),
     ...{ pipeline: true },
@@ -60,13 +74,20 @@ export function openDatabase(
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    lines.set(client, new PipelinedConnection(client as unknown as pg.Client, limits))
+    lines.set(client, new PipelinedConnection(client as unknown as pg.Client, writerLimits))
   })
 
-  const reading = over((statement) => reader.query(statement), check)
-  const snapshotCache = new SnapshotCache(reader, check, cacheBytes)
+  const reading = over(read, check)
+  // It asks what has changed over the connections of `others`.
+  const source = {
+    query: read,
+    get sent() {
+      return others.sent
+    },
+  }
+  const snapshotCache = new SnapshotCache(source, check, cacheBytes)
 
-  const reads = new SharedSlots('the database', { slots: readers * sentForEach, maxWaiting })
+  const reads = new SharedSlots('the database', { slots: (readers + keyReaders) * sentForEach, maxWaiting })
   const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
   const withinTransaction = new AsyncLocalStorage<true>()
 
@@ -106,7 +127,7 @@ export function openDatabase(
       const cached = <T>(read: () => Promise<T>) => reads.run(caller, read, signal)
       const query = async (statement: Statement) => {
         try {
-          return await reads.run(caller, () => reader.query(statement), signal)
+          return await reads.run(caller, () => read(statement), signal)
         } finally {
           snapshot?.forget()
         }
@@ -137,9 +158,14 @@ export function openDatabase(
         }
       }
     },
-    loads: () => ({ readers: reader.load, writers: shares.load }),
+    loads: () => ({ readers: sumOfLoads(others.load, byKey.load), writers: shares.load }),
     async [Symbol.asyncDispose]() {
-      await Promise.all([reader[Symbol.asyncDispose](), pool.end(), check?.[Symbol.asyncDispose]()])
+      await Promise.all([
+        others[Symbol.asyncDispose](),
+        byKey[Symbol.asyncDispose](),
+        pool.end(),
+        check?.[Symbol.asyncDispose](),
+      ])
     },
   }
 }

@@ -4,7 +4,16 @@ import type { integer, RowOf, Shape } from './row.ts'
 import type { Sql } from './sql.ts'
 
 /** Text with `$1`, `$2`, … and their values. `Sql` is one. */
-export type Statement = Pick<Sql, 'text' | 'values'>
+export type Statement = Pick<Sql, 'text' | 'values'> & {
+  /** One plan is best for all values (`byKey`). */
+  readonly isByKey?: true
+}
+
+/**
+ * A statement in which keys lead to few rows, whatever the values: outside transactions it is planned once for each connection. Others may
+ * be planned for their values each time, which for one row of a record with all its parts takes longer than the execution.
+ */
+export const byKey = ({ text, values }: Statement): Statement => ({ text, values, isByKey: true })
 
 /**
  * Projects and groups of all rows that a cached row depends on, of the tables whose changes are recorded by holder (`TableCatalogue`); all groups if

@@ -18,8 +18,14 @@ const usesBefore = 3
 /** Memory of the server for a prepared statement, by character of its text: 72 to 100, and its plan. Measured with PostgreSQL 18. */
 const bytesPerCharacter = 100
 
-/** Maximum memory of the server for the prepared statements of one connection. */
-export const preparedBytes = 12 * 1024 * 1024
+/**
+ * Maximum memory of the server for the prepared statements of one connection. With 12 MB, the records of projects, issues and merge
+ * requests, each a megabyte, pushed one another out.
+ */
+const preparedBytes = 24 * 1024 * 1024
+
+/** The same for a connection for transactions, of which there are many, and whose statements are short. */
+export const preparedBytesOfWriters = 8 * 1024 * 1024
 
 /**
  * The statements that one connection has prepared. The server holds the trees of each in each connection, up to a megabyte for a list:

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Load } from '../kernel/shares.ts'
-import { connectionOptions } from './connection.ts'
+import { connectionOptions, type Planning } from './connection.ts'
 import { mapConnectionError } from './connection-errors.ts'
 import type { Statement } from './db.ts'
 import { type ConnectionLimits, PipelinedConnection } from './pipelined-connection.ts'
@@ -15,6 +15,7 @@ const usualIdleMs = 60_000
  */
 export class Reader implements AsyncDisposable {
   readonly #url: string
+  readonly #planning: Planning
   readonly #limits: ConnectionLimits
   readonly #slots: (Promise<PipelinedConnection> | undefined)[]
   /** With what removes the connection from its slot. */
@@ -25,8 +26,14 @@ export class Reader implements AsyncDisposable {
   #ended = false
   readonly #sweeper: NodeJS.Timeout
 
-  constructor(url: string, connections: number, limits: ConnectionLimits, idleMs = usualIdleMs) {
+  constructor(
+    url: string,
+    { connections, planning }: { readonly connections: number; readonly planning: Planning },
+    limits: ConnectionLimits,
+    idleMs = usualIdleMs,
+  ) {
     this.#url = url
+    this.#planning = planning
     this.#limits = limits
     this.#slots = new Array(connections)
     this.#sweeper = setInterval(() => this.#closeUnused(idleMs), idleMs / 4).unref()
@@ -77,7 +84,10 @@ export class Reader implements AsyncDisposable {
 
   async #connect(slot: number): Promise<PipelinedConnection> {
     if (this.#ended) throw new Error('the database connections are closed')
-    const client = new pg.Client({ ...connectionOptions(this.#url, 'reader'), pipeline: true } as pg.ClientConfig)
+    const client = new pg.Client({
+      ...connectionOptions(this.#url, 'reader', this.#planning),
+      pipeline: true,
+    } as pg.ClientConfig)
     const line = new PipelinedConnection(client, this.#limits)
     // A broken connection leaves its slot; the next statement opens another.
     let isDropped = false

@@ -3,10 +3,16 @@ import { Reader } from '../reader.ts'
 import { integer } from '../row.ts'
 import { SnapshotCache } from '../snapshot-cache.ts'
 import { sql } from '../sql.ts'
+import { type CatalogueRow, readCatalogue, TableCatalogue } from '../table-catalogue.ts'
+
+export const tableCatalogue = async ({ databaseUrl }: { readonly databaseUrl: string }): Promise<TableCatalogue> => {
+  await using reader = new Reader(databaseUrl, { connections: 1, planning: 'auto' }, { patienceMs: 10_000 })
+  return new TableCatalogue((await reader.query({ text: readCatalogue, values: [] })).rows as CatalogueRow[])
+}
 
 /** A row cache with its own connections, which has read something, and the statements it has sent since. */
 export async function rowCache({ databaseUrl }: { readonly databaseUrl: string }) {
-  const reader = new Reader(databaseUrl, 2, { patienceMs: 10_000 })
+  const reader = new Reader(databaseUrl, { connections: 2, planning: 'auto' }, { patienceMs: 10_000 })
   const sent: string[] = []
   const snapshotCache = new SnapshotCache({
     query(statement: Statement) {

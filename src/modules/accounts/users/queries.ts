@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/page.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import {
   boolean,
@@ -118,13 +118,14 @@ const stamp = raw(`concat_ws(' ', u.xmin, u.ctid) as stamp`)
 export const findReferences = (db: Db, ids: readonly number[]): Promise<(UserReferenceRow & UserStamp)[]> =>
   db.rows(
     { ...userReferenceRow, ...userStampRow },
-    sql`select ${userReferenceColumns}, ${stamp} from users u where u.id = any(${ids}::bigint[])`,
+    byKey(sql`select ${userReferenceColumns}, ${stamp} from users u where u.id = any(${ids}::bigint[])`),
   )
 
 const anyId = placeholder<number>()
 const oneUser = template(sql`select ${columns} from users u where u.id = ${anyId}`, anyId)
 
-export const findUser = (db: Db, id: number): Promise<UserRow | undefined> => db.snapshotCache.row(userRow, oneUser(id))
+export const findUser = (db: Db, id: number): Promise<UserRow | undefined> =>
+  db.snapshotCache.row(userRow, byKey(oneUser(id)))
 
 export const findUserByName = (db: Db, username: string): Promise<UserRow | undefined> =>
   db.row(userRow, sql`select ${columns} from users u where lower(u.username) = lower(${username})`)

@@ -1,5 +1,5 @@
 import type { Direction, List } from '../../../api/page.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { orNothing } from '../../../db/or-nothing.ts'
 import {
   allNullable,
@@ -149,7 +149,7 @@ const detail = sql`
 export const findPipeline = (db: Db, projectId: number, id: number): Promise<PipelineDetailRow | undefined> =>
   db.snapshotCache.row(
     pipelineDetailRow,
-    sql`${detail} where p.project_id = ${projectId} and p.id = ${id}`,
+    byKey(sql`${detail} where p.project_id = ${projectId} and p.id = ${id}`),
     ({ project_id }) => ({ projects: [project_id] }),
   )
 
@@ -186,7 +186,7 @@ const maybePipeline = allNullable(pipelineRow)
 
 /** Pipelines of these projects, none of which would not be cached without `orNothing`. */
 async function cachedPipelines(db: Db, found: Sql, projects: readonly number[]): Promise<readonly PipelineRow[]> {
-  const rows = await db.snapshotCache.rows(maybePipeline, orNothing(found), () => ({ projects }))
+  const rows = await db.snapshotCache.rows(maybePipeline, byKey(orNothing(found)), () => ({ projects }))
   return rows.filter((row): row is PipelineRow => row.id !== null)
 }
 

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/page.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { join, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
@@ -183,14 +183,14 @@ export const findDiscussion = (
 ): Promise<DiscussionRow | undefined> =>
   db.snapshotCache.row(
     discussionRow,
-    sql`
+    byKey(sql`
       ${discussion(noteable.type)}
       where ${isAbout('f', noteable)}
         and f.discussion_id = ${discussionId}
         and exists (select from notes n where n.id = f.id and ${visibleNote(caller)})
       order by f.id
       limit 1
-    `,
+    `),
   )
 
 /** A note of a noteable; with a discussion, one of its notes. */
@@ -203,10 +203,10 @@ export const findNote = (
 ): Promise<NoteRow | undefined> =>
   db.snapshotCache.row(
     noteRow,
-    sql`
+    byKey(sql`
       ${note(noteable.type)}
       where ${isAbout('n', noteable)} and n.id = ${id} and ${ofDiscussion(discussionId)} and ${visibleNote(caller)}
-    `,
+    `),
   )
 
 const ofDiscussion = (id: string | undefined): Sql => (id === undefined ? raw('true') : sql`n.discussion_id = ${id}`)

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import {
   boolean,
   date,
@@ -187,9 +187,11 @@ export const findGroup = (
 ): Promise<GroupRow | undefined> =>
   db.snapshotCache.row(
     groupRow,
-    options.statistics || options.customAttributes
-      ? named(select(caller, options), typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath })
-      : found(caller, idOrPath),
+    byKey(
+      options.statistics || options.customAttributes
+        ? named(select(caller, options), typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath })
+        : found(caller, idOrPath),
+    ),
   )
 
 const named = (selected: Sql, name: { number: number } | { path: string }): Sql =>

@@ -1,6 +1,6 @@
 import type { List } from '../../../api/page.ts'
 import { deleteSome } from '../../../db/batches.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import {
   boolean,
@@ -151,10 +151,10 @@ export const listAllMembers = (source: MemberSource, filters: MemberFilters): Li
 }
 
 export const findMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
-  db.snapshotCache.row(memberRow, sql`${select} where ${direct(source)} and m.user_id = ${userId} and ${alive}`)
+  db.snapshotCache.row(memberRow, byKey(sql`${select} where ${direct(source)} and m.user_id = ${userId} and ${alive}`))
 
 export const findAnyMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
-  db.snapshotCache.row(memberRow, sql`${selectNearest(source)} where u.id = ${userId}`)
+  db.snapshotCache.row(memberRow, byKey(sql`${selectNearest(source)} where u.id = ${userId}`))
 
 /** The user's highest level in the groups above, with the name of that group. */
 export const inheritedLevel = (

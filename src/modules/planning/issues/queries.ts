@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, date, integer, nullable, omit, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { notHidden } from '../../discussion/index.ts'
@@ -58,13 +58,13 @@ const numbered = composedForCaller((caller, projectId: number, iid: number) =>
 )
 
 export const findIssue = (db: Db, caller: Caller, projectId: number, iid: number): Promise<IssueRow | undefined> =>
-  db.snapshotCache.row(issueRow, numbered(caller, projectId, iid), ({ project_id }) => ({
+  db.snapshotCache.row(issueRow, byKey(numbered(caller, projectId, iid)), ({ project_id }) => ({
     projects: [project_id],
     groups: [],
   }))
 
 export const findIssueById = (db: Db, caller: Caller, id: number): Promise<IssueRow | undefined> =>
-  db.row(issueRow, found(caller, sql`m.id = ${id}`))
+  db.row(issueRow, byKey(found(caller, sql`m.id = ${id}`)))
 
 const lockedIssueRow = omit(issueRow, 'own', 'hidden')
 export type LockedIssue = RowOf<typeof lockedIssueRow>

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { Db } from '../../../db/db.ts'
+import { byKey, type Db } from '../../../db/db.ts'
 import {
   boolean,
   date,
@@ -117,8 +117,8 @@ const detailed = composedForCaller(
 )
 
 export const findIssueRecord = (db: Db, caller: Caller, issueId: number): Promise<IssueRecordRow | undefined> =>
-  db.snapshotCache.row(issueRecordRow, detailed(caller, issueId), holdersOfIssue)
+  db.snapshotCache.row(issueRecordRow, byKey(detailed(caller, issueId)), holdersOfIssue)
 
 /** Several records as in lists, unordered. */
 export const findIssueRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<IssueRecordRow[]> =>
-  db.rows(issueRecordRow, sql`${issueSelect(caller)} where m.id = any(${ids}::bigint[])`)
+  db.rows(issueRecordRow, byKey(sql`${issueSelect(caller)} where m.id = any(${ids}::bigint[])`))

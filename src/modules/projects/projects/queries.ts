@@ -2,7 +2,7 @@ import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels, type Level, levels, type Visibility, visibilities } from '../../../access/levels.ts'
 import { featureMembers } from '../../../access/policy.ts'
 import type { List } from '../../../api/page.ts'
-import type { Db } from '../../../db/db.ts'
+import { byKey, type Db } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
@@ -87,17 +87,17 @@ const found = forCaller((caller, name) => {
 
 /** Excludes projects that are being deleted. One statement. */
 export const findProject = (db: Db, caller: Caller, idOrPath: number | string): Promise<ProjectRow | undefined> =>
-  db.snapshotCache.row(projectRow, found(caller, idOrPath))
+  db.snapshotCache.row(projectRow, byKey(found(caller, idOrPath)))
 
 /** As `findProject`, for several; missing ones are left out. One statement. */
 export const findProjects = (db: Db, caller: Caller, ids: readonly number[]): Promise<readonly ProjectRow[]> =>
   db.snapshotCache.rows(
     projectRow,
-    sql`
+    byKey(sql`
       select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)}
       from projects p
       where p.id = any(${ids}::bigint[]) and not p.deleting
-    `,
+    `),
   )
 
 /** Projects the caller may see: SQL twin of `projectPolicy.read_project`. */

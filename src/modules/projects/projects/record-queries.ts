@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
-import type { Db } from '../../../db/db.ts'
+import { byKey, type Db } from '../../../db/db.ts'
 import {
   boolean,
   date,
@@ -189,10 +189,10 @@ export async function completeStamps(db: Db, caller: Caller, stamps: readonly Pr
   if (ids.length === 0) return [...stamps]
   const rows = await db.snapshotCache.rows(
     { id: integer, seen_shares: nullable(text) },
-    sql`
+    byKey(sql`
       select p.id, ${shares(caller, levelOf(caller), shareIds)} as seen_shares ${tables}
       where p.id = any(${ids}::bigint[])
-    `,
+    `),
   )
   const seen = new Map(rows.map(({ id, seen_shares }) => [id, seen_shares]))
   return stamps.map((stamp) => ({ ...stamp, seen_shares: seen.get(stamp.id) ?? null }))
@@ -291,7 +291,7 @@ export const findStampedProject = (
   caller: Caller,
   idOrPath: number | string,
 ): Promise<(ProjectRow & ProjectStamp) | undefined> =>
-  db.snapshotCache.row({ ...projectRow, ...projectStampRow }, stamped(caller, idOrPath))
+  db.snapshotCache.row({ ...projectRow, ...projectStampRow }, byKey(stamped(caller, idOrPath)))
 
 const stamped = forCaller((caller, name) => {
   const { join, condition } = named(name)
@@ -311,7 +311,10 @@ export const listProjectRecords = (
   ids: readonly number[],
   options: RecordOptions,
 ): Promise<ProjectRecordRow[]> =>
-  db.rows(projectRecordRow, sql`${recordSelect(caller, options)} where p.id = any(${ids}::bigint[]) and not p.deleting`)
+  db.rows(
+    projectRecordRow,
+    byKey(sql`${recordSelect(caller, options)} where p.id = any(${ids}::bigint[]) and not p.deleting`),
+  )
 
 export function findProjectRecord(
   db: Db,
@@ -322,8 +325,8 @@ export function findProjectRecord(
   const { join, condition } = named(typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath })
   return db.row(
     projectRecordRow,
-    sql`
+    byKey(sql`
       ${recordSelect(caller, { inheritedMembership: true, ...options })} ${join} where ${condition} and not p.deleting
-    `,
+    `),
   )
 }

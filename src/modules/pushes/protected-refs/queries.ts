@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, integer, json, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { containing, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
@@ -89,7 +89,10 @@ export const findProtectedRefs = async (
   projectId: number,
   caller: Caller,
 ): Promise<readonly ProtectedRefRow[]> => {
-  const row = await db.snapshotCache.row({ rules: json<readonly ProtectedRefRow[]>() }, rulesOf(caller, projectId))
+  const row = await db.snapshotCache.row(
+    { rules: json<readonly ProtectedRefRow[]>() },
+    byKey(rulesOf(caller, projectId)),
+  )
   return row!.rules
 }
 

@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, integer, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type Holder, heldBy, holderIds } from '../../groups/index.ts'
@@ -134,12 +134,12 @@ export const findEnforcedRule = async (db: Db, projectId: number): Promise<Enfor
   (
     await db.snapshotCache.rows(
       enforcedRuleRow,
-      sql`
+      byKey(sql`
         select own.deny_delete_tag, own.member_check, own.prevent_secrets, own.commit_message_regex,
           own.commit_message_negative_regex, own.branch_name_regex, own.author_email_regex, own.file_name_regex,
           own.max_file_size, ${inherited('commit_committer_check')}, ${inherited('reject_unsigned_commits')}
         from push_rules own
         where own.project_id = ${projectId}
-      `,
+      `),
     )
   )[0]

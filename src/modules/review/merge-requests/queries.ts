@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import {
   boolean,
   integer,
@@ -82,7 +82,7 @@ export const findMergeRequest = (
   projectId: number,
   iid: number,
 ): Promise<MergeRequestRow | undefined> =>
-  db.snapshotCache.row(mergeRequestRow, numbered(caller, projectId, iid), ({ project_id }) => ({
+  db.snapshotCache.row(mergeRequestRow, byKey(numbered(caller, projectId, iid)), ({ project_id }) => ({
     projects: [project_id],
     groups: [],
   }))

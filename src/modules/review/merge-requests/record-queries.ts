@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { Db } from '../../../db/db.ts'
+import { byKey, type Db } from '../../../db/db.ts'
 import {
   boolean,
   integer,
@@ -178,8 +178,8 @@ const detailed = composedForCaller(
 
 /** One merge request with the columns of its detail record. */
 export const findRecord = (db: Db, caller: Caller, id: number): Promise<RowOf<typeof detailRow> | undefined> =>
-  db.snapshotCache.row(detailRow, detailed(caller, id), holdersOfMergeRequest)
+  db.snapshotCache.row(detailRow, byKey(detailed(caller, id)), holdersOfMergeRequest)
 
 /** The same for several, unordered. */
 export const findRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<MergeRequestRecordRow[]> =>
-  db.rows(mergeRequestRecordRow, sql`${recordSelect(caller)} where m.id = any(${ids}::bigint[])`)
+  db.rows(mergeRequestRecordRow, byKey(sql`${recordSelect(caller)} where m.id = any(${ids}::bigint[])`))
