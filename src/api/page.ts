@@ -262,11 +262,13 @@ function pickedRows({ from, key, order, parts, given }: List, where: Sql, limit:
   const names = order.map((_, index) => raw(`sorted_${index}`))
   const columns = order.map(({ by }, index) => sql`${by} as ${names[index]!}`)
   const merged = sortedBy(order.map((key, index) => ({ ...key, by: names[index]! })))
+  // Named, because `*` counts as a read of whole rows (`TableCatalogue`).
+  const picked = sql`picked, ${join(names, ', ')}`
   const most = literal(rowsToRead(offset + limit))
   const rowsOf = (tables: Sql, condition: Sql) =>
     sql`select ${key!} as picked, ${join(columns, ', ')} ${tables} where ${where} and ${condition}`
   // `offset 0` keeps the planner from reading in order.
-  const sorted = (rows: Sql) => sql`(select * from (${rows} offset 0) as few order by ${merged} limit ${most})`
+  const sorted = (rows: Sql) => sql`(select ${picked} from (${rows} offset 0) as few order by ${merged} limit ${most})`
   const inOrder = (rows: Sql) => sql`(${rows} order by ${sortedBy(order)} limit ${most})`
   const candidates = (parts ?? [everything]).map((part) => {
     if (!part.few) return inOrder(rowsOf(from, part.where))
@@ -276,7 +278,7 @@ function pickedRows({ from, key, order, parts, given }: List, where: Sql, limit:
     const found = raw('(select count(*) from checked)')
     return sql`
       (
-        with checked as materialized ${inOrder(checked)} select * from checked where ${found} >= ${most}
+        with checked as materialized ${inOrder(checked)} select ${picked} from checked where ${found} >= ${most}
         union all ${sorted(rowsOf(from, sql`${part.where} and ${found} < ${most}`))}
       )
     `

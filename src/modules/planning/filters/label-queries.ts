@@ -40,11 +40,11 @@ export function labelledBy(type: PlannedType, titles: readonly string[]): Labell
     `,
     common,
     ids: sql`
-      select *
+      select ${column}
       from (${having(rarest('title'))}) as of_rarest
       where not ${common}
       union all
-      select *
+      select ${column}
       from (${join(
         compared.map((title) => having(sql`${title}`)),
         ' intersect ',
