@@ -4,6 +4,7 @@ import { Failure } from '../../kernel/failure.ts'
 import type { Child } from '../runner/child.ts'
 import type { RunOptions } from '../runner/client.ts'
 import { argvFor, type GitArgs, type Subcommand, writesRepository } from '../runner/command.ts'
+import { settingsEnv } from '../runner/environment.ts'
 import { GitError, gitFailure } from '../runner/git-error.ts'
 import { Helper } from '../runner/helper.ts'
 import { defaultTimeouts, type Timeouts } from '../runner/timeouts.ts'
@@ -190,7 +191,7 @@ export class Repository {
             lane: 'helper',
             timeoutMs: 0,
             stdin: true,
-            ...(env && { env }),
+            env: { ...env, ...settingsEnv(helperSettings) },
           }),
         timeoutMs: () => this.#timeouts().answerMs,
         repeatable: !writesRepository(subcommand),
@@ -213,6 +214,9 @@ export class Repository {
     return new QuarantinedRepository(this, objectDir)
   }
 }
+
+/** A helper keeps what it has read of deltas as long as it lives. */
+const helperSettings = [['core.deltaBaseCacheLimit', '16m']] as const
 
 const flushObjects = Buffer.from('flush\0')
 
