@@ -1,7 +1,7 @@
 import { apiPrefix } from '../src/edges/http/mount.ts'
 import type { Client } from './client.ts'
 import { type EndpointBench, expectedOf, headersOf } from './endpoints.ts'
-import { type Figures, figuresOf } from './figures.ts'
+import { type Figures, figuresOf, median } from './figures.ts'
 import type { Asked, Measured } from './load.ts'
 import type { Size } from './sizes.ts'
 
@@ -9,7 +9,7 @@ export type Ports = { service: number; floor: number }
 export type Throughput = { endpoint: EndpointBench; service: Figures; floor: Figures; ratio: number }
 
 export const connections = 16
-const rounds = 3
+const rounds = 10
 export const host = '127.0.0.1'
 
 /** Why an endpoint cannot be measured; undefined if it responds as expected. */
@@ -29,7 +29,11 @@ export function readsOf({ caller, paths }: EndpointBench, size: Size): Asked[] {
   return paths.map((path) => ({ path: apiPrefix + path, headers }))
 }
 
-/** Measures the endpoint and the floor alternately, for a few rounds, each as fast as 16 connections allow. */
+/**
+ * Measures the endpoint and the floor alternately, in rounds of the same length, each as fast as 16 connections allow. The ratio is the median
+ * of those of the rounds, because the speed of a virtual machine changes within seconds. Before, both are warmed up: V8 compiles what is
+ * called most only after seconds.
+ */
 export async function throughputOf(
   endpoint: EndpointBench,
   size: Size,
@@ -56,14 +60,19 @@ export async function throughputOf(
       seconds: time,
       expected: 200,
     })
-  const { meanBytes } = await askService(Math.min(1, seconds / 2))
-  await askFloor(meanBytes, Math.min(1, seconds / 2))
+  const { meanBytes } = await askService(seconds)
+  await askFloor(meanBytes, seconds / 3)
   const service: Measured[] = []
   const floor: Measured[] = []
   for (let round = 0; round < rounds; round++) {
-    floor.push(await askFloor(meanBytes, seconds / rounds / 2))
+    floor.push(await askFloor(meanBytes, seconds / rounds))
     service.push(await askService(seconds / rounds))
   }
-  const [ours, least] = [figuresOf(service), figuresOf(floor)]
-  return { endpoint, service: ours, floor: least, ratio: ours.perSecond / least.perSecond }
+  const rateOf = ({ requests, seconds: time }: Measured) => requests / time
+  return {
+    endpoint,
+    service: figuresOf(service),
+    floor: figuresOf(floor),
+    ratio: median(service.map((each, round) => rateOf(each) / rateOf(floor[round]!))),
+  }
 }
