@@ -2,6 +2,7 @@ import pg from 'pg'
 import { describe, expect } from 'vitest'
 import { Random } from '../../bench/varied/random.ts'
 import { test, type World } from '../../test/world.ts'
+import { openMergeRequest } from '../modules/review/merge-requests/testing.ts'
 import { integer, text } from './row.ts'
 import { sql } from './sql.ts'
 import { rowCache } from './testing/row-cache.ts'
@@ -18,29 +19,39 @@ async function issue(world: World) {
 
 type Issue = Awaited<ReturnType<typeof issue>>
 
-describe('the record of changes', () => {
-  /** What a transaction has recorded before it is undone: names, each with holders or `any`. */
-  async function recorded(world: World, statements: readonly string[]): Promise<Record<string, number[] | 'any'>> {
-    const client = new pg.Client({ connectionString: world.databaseUrl })
-    await client.connect()
-    try {
-      await client.query('begin')
-      for (const statement of statements) await client.query(statement)
-      const { rows } = await client.query<{ relation: string; holders: string[] | null }>(
-        'select relation, holders from table_changes where transaction = pg_current_xact_id_if_assigned()',
-      )
-      return Object.fromEntries(
-        rows.map(({ relation, holders }) => [
-          relation,
-          holders ? [...new Set(holders.map(Number))].toSorted((a, b) => a - b) : 'any',
-        ]),
-      )
-    } finally {
-      await client.query('rollback')
-      await client.end()
-    }
-  }
+/** A new merge request, with its project. */
+async function mergeRequest(world: World) {
+  const { id, project } = await openMergeRequest(world)
+  return { id, project: project.id }
+}
 
+/** What a transaction has recorded before it is undone: names, each with ids of holders, or of merge requests, or `any`. */
+async function recorded(
+  world: World,
+  statements: readonly string[],
+  column: 'holders' | 'merge_requests',
+): Promise<Record<string, number[] | 'any'>> {
+  const client = new pg.Client({ connectionString: world.databaseUrl })
+  await client.connect()
+  try {
+    await client.query('begin')
+    for (const statement of statements) await client.query(statement)
+    const { rows } = await client.query<{ relation: string; ids: string[] | null }>(
+      `select relation, ${column} as ids from table_changes where transaction = pg_current_xact_id_if_assigned()`,
+    )
+    return Object.fromEntries(
+      rows.map(({ relation, ids }) => [
+        relation,
+        ids ? [...new Set(ids.map(Number))].toSorted((a, b) => a - b) : 'any',
+      ]),
+    )
+  } finally {
+    await client.query('rollback')
+    await client.end()
+  }
+}
+
+describe('the record of changes', () => {
   const title = (...of: Issue[]) => `update issues set title = title || '!' where id in (${of.map(({ id }) => id)})`
   const touch = (...of: Issue[]) => `update issues set updated_at = now() where id in (${of.map(({ id }) => id)})`
   const label = (holder: { project: number } | { group: number }) =>
@@ -123,8 +134,59 @@ describe('the record of changes', () => {
   test.for(cases)('%s', async ([, statements, expected], { world }) => {
     const { id: group } = await world.group()
     const given = { a: await issue(world), b: await issue(world), group }
-    const found = await recorded(world, statements(given))
+    const found = await recorded(world, statements(given), 'holders')
     const names = Object.keys(found).filter((name) => /^(issues|labels|notes)/.test(name))
+    expect(Object.fromEntries(names.map((name) => [name, found[name]]))).toEqual(expected(given))
+  })
+})
+
+describe('the merge requests of a recorded change', () => {
+  const title = (...ids: number[]) => `update merge_requests set title = title || '!' where id in (${ids})`
+  const note = (column: 'merge_request_id' | 'issue_id', of: { id: number; project: number }, count = 1) => `
+    insert into notes (project_id, ${column}, author_id, discussion_id, body)
+    select ${of.project}, ${of.id}, 1, repeat('a', 40), 'x' from generate_series(1, ${count})
+  `
+  type Given = { a: Issue; b: Issue; issue: Issue }
+  type Case = readonly [
+    condition: string,
+    statements: (given: Given) => readonly string[],
+    expected: (given: Given) => Record<string, number[] | 'any'>,
+  ]
+  const cases: readonly Case[] = [
+    ['of one is that one', ({ a }) => [title(a.id)], ({ a }) => ({ 'merge_requests.title': [a.id] })],
+    ['of two is both', ({ a, b }) => [title(a.id, b.id)], ({ a, b }) => ({ merge_requests: [a.id, b.id] })],
+    ['of a note is the one that it is about', ({ a }) => [note('merge_request_id', a)], ({ a }) => ({ notes: [a.id] })],
+    ['of a note on an issue is none', ({ issue }) => [note('issue_id', issue)], () => ({ notes: [] })],
+    [
+      'of notes in several statements are those of all',
+      ({ a, b, issue }) => [
+        note('issue_id', issue),
+        note('merge_request_id', a),
+        `update notes set merge_request_id = ${b.id}, project_id = ${b.project} where merge_request_id = ${a.id}`,
+        note('issue_id', issue),
+      ],
+      ({ a, b }) => ({ notes: [a.id, b.id] }),
+    ],
+    [
+      'of deleted notes is the one that they were about',
+      ({ a }) => [
+        note('merge_request_id', a),
+        'truncate table_changes',
+        `delete from notes where merge_request_id = ${a.id}`,
+      ],
+      ({ a }) => ({ notes: [a.id] }),
+    ],
+    [
+      'of many notes may be any',
+      ({ a }) => [note('merge_request_id', a), note('merge_request_id', a, 33), note('merge_request_id', a)],
+      () => ({ notes: 'any' }),
+    ],
+  ]
+
+  test.for(cases)('%s', async ([, statements, expected], { world }) => {
+    const given = { a: await mergeRequest(world), b: await mergeRequest(world), issue: await issue(world) }
+    const found = await recorded(world, statements(given), 'merge_requests')
+    const names = Object.keys(found).filter((name) => /^(merge_requests|notes)/.test(name))
     expect(Object.fromEntries(names.map((name) => [name, found[name]]))).toEqual(expected(given))
   })
 })
@@ -214,6 +276,37 @@ describe('a cached row of a project', () => {
     reads.sent.length = 0
     expect([await titleOf(a), reads.sent.splice(0)]).toEqual(['Old', [check]])
     expect([await titleOf(b), reads.sent]).toEqual(['New', [read]])
+  })
+
+  test('of a merge request is read again after a change of it or of its notes only', quiet, async ({ world }) => {
+    await using reads = await titles(world)
+    const [a, other] = [await mergeRequest(world), await mergeRequest(world)]
+    await world.rows('update merge_requests set project_id = $2, iid = 1000 where id = $1', [other.id, a.project])
+    const statement = sql`
+      select m.id, m.title, (select count(*)::integer from notes n where n.merge_request_id = m.id) as notes
+      from merge_requests m
+      where m.id = ${a.id}
+    `
+    const found = async () => {
+      const shape = { id: integer, title: text, notes: integer }
+      const holdersOf = ({ id }: { id: number }) => ({ projects: [a.project], groups: [], mergeRequests: [id] })
+      const { title, notes } = (await reads.snapshotCache.row(shape, statement, holdersOf))!
+      return [title, notes, ...reads.sent.splice(0)]
+    }
+    const rename = (id: number) => world.rows("update merge_requests set title = 'New' where id = $1", [id])
+    const addNote = (id: number) =>
+      world.rows(
+        `insert into notes (project_id, merge_request_id, author_id, discussion_id, body) values ($1, $2, 1, repeat('a', 40), 'x')`,
+        [a.project, id],
+      )
+    const [title, notes] = (await found()) as [string, number]
+    await rename(other.id)
+    await addNote(other.id)
+    expect(await found()).toEqual([title, notes, check])
+    await addNote(a.id)
+    expect(await found()).toEqual([title, notes + 1, check, read])
+    await rename(a.id)
+    expect(await found()).toEqual(['New', notes + 1, check, read])
   })
 
   test('is missing once it is deleted', async ({ world }) => {

@@ -22,6 +22,8 @@ export const byKey = ({ text, values }: Statement): Statement => ({ text, values
 export type HoldersOf<S extends Shape> = (row: RowOf<S>) => {
   readonly projects: readonly (number | null)[]
   readonly groups?: readonly (number | null)[]
+  /** All merge requests that matter: of the rows of `merge_requests`, and of notes about them; those of the projects if absent. */
+  readonly mergeRequests?: readonly number[]
 }
 
 /** Reads that a process need not repeat while nothing is committed: as exact as any other read. */

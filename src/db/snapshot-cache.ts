@@ -15,7 +15,9 @@ const moment = sql`pg_current_snapshot()::text || ' ' || current_date`
 /** Changes that are read at once; beyond, everything counts as changed. */
 const maximumChanges = 1_000
 
-const change = raw(`concat_ws(' ', transaction, relation, array_to_string(holders, ','))`)
+const change = raw(
+  `concat_ws(' ', transaction, relation, coalesce(array_to_string(holders, ','), '-'), coalesce(array_to_string(merge_requests, ','), '-'))`,
+)
 
 /** The present moment, and which transactions have changed which tables since another one. */
 const readChanges = (since: Moment | undefined): Sql => sql`
@@ -234,9 +236,11 @@ export class SnapshotCache implements CachedReads {
     const dependencies = catalogue.of(text)
     const watch = (found: Rows): Watched | 'anything' => {
       if (dependencies === 'anything') return dependencies
-      const { all, whole, byHolder } = catalogue.split(dependencies)
+      const { all, whole, byHolder, byMergeRequest } = catalogue.split(dependencies)
       if (!holdersOf) return { names: all }
-      return { names: whole, byHolder, holders: holdersOfRows(found, holdersOf) }
+      const holders = holdersOfRows(found, holdersOf)
+      if (!holders.mergeRequests) return { names: whole, byHolder: [...byHolder, ...byMergeRequest], holders }
+      return { names: whole, byHolder, byMergeRequest, holders }
     }
     return {
       rows: rows as readonly Row[],
@@ -332,6 +336,9 @@ function holdersOfRows<S extends Shape>(rows: Rows, holdersOf: HoldersOf<S>) {
   return {
     projects: known(each.flatMap(({ projects }) => projects)),
     groups: each.every(({ groups }) => groups) ? known(each.flatMap(({ groups }) => groups!)) : undefined,
+    mergeRequests: each.every(({ mergeRequests }) => mergeRequests)
+      ? new Set(each.flatMap(({ mergeRequests }) => mergeRequests!))
+      : undefined,
   }
 }
 

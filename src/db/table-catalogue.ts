@@ -51,6 +51,9 @@ export type CatalogueRow = {
  */
 export type Dependencies = ReadonlySet<string> | 'anything'
 
+/** Tables whose changes are recorded with the merge requests that they concern (migration 0095). */
+const ofMergeRequests: ReadonlySet<string> = new Set(['merge_requests', 'notes'])
+
 type Table = { readonly tracked: boolean; readonly columns: readonly string[]; readonly byHolder: boolean }
 
 /** They read all columns of a row. Alone, the name of a table is not taken for its whole row: statements name columns. */
@@ -78,19 +81,31 @@ export class TableCatalogue {
         })
   }
 
-  /** All names; and in two parts, of which the changes of one are recorded with the projects and groups of the changed rows. */
+  /**
+   * All names; and in three parts, of which the changes of one are recorded with the projects and groups of the changed rows, and those of
+   * another with the merge requests, too.
+   */
   split(names: ReadonlySet<string>): {
     readonly all: readonly string[]
     readonly whole: readonly string[]
     readonly byHolder: readonly string[]
+    readonly byMergeRequest: readonly string[]
   } {
     const known = this.#split.get(names)
     if (known) return known
-    const isByHolder = (name: string) => this.#tables.get(name.split('.')[0]!)?.byHolder === true
+    const tableOf = (name: string) => name.split('.')[0]!
+    const partOf = (name: string) =>
+      ofMergeRequests.has(tableOf(name))
+        ? 'mergeRequest'
+        : this.#tables.get(tableOf(name))?.byHolder
+          ? 'holder'
+          : 'whole'
+    const only = (part: ReturnType<typeof partOf>) => [...names].filter((name) => partOf(name) === part)
     const made = {
       all: [...names],
-      whole: [...names].filter((name) => !isByHolder(name)),
-      byHolder: [...names].filter(isByHolder),
+      whole: only('whole'),
+      byHolder: only('holder'),
+      byMergeRequest: only('mergeRequest'),
     }
     this.#split.set(names, made)
     return made

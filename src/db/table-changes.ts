@@ -27,20 +27,32 @@ class Changes {
   }
 }
 
-/** A change: a transaction, the name of what it changed, and the holders of the changed rows, or none if there may be others. */
-export type Change = readonly [transaction: string, name: string, holders?: string]
+/**
+ * A change: a transaction, the name of what it changed, the holders of the changed rows, and the merge requests that these concern; `-` if there
+ * may be others.
+ */
+export type Change = readonly [transaction: string, name: string, holders: string, mergeRequests: string]
 
-/** Projects, and groups; all groups if they are absent. */
-export type Holders = { readonly projects: ReadonlySet<number>; readonly groups?: ReadonlySet<number> | undefined }
+const idsOf = (text: string): number[] | undefined =>
+  text === '-' ? undefined : text === '' ? [] : text.split(',').map(Number)
+
+/** Projects, and groups and merge requests; all of those if they are absent. */
+export type Holders = {
+  readonly projects: ReadonlySet<number>
+  readonly groups?: ReadonlySet<number> | undefined
+  readonly mergeRequests?: ReadonlySet<number> | undefined
+}
 
 /** What a row depends on: names of tables and columns, and those of which only the rows of some holders matter, and rows without one. */
 export type Watched = {
   readonly names: readonly string[]
   readonly byHolder?: readonly string[]
+  /** Names of which only what concerns the merge requests of `holders` matters. */
+  readonly byMergeRequest?: readonly string[]
   readonly holders?: Holders
 }
 
-/** The changes of one name by holder. */
+/** The changes of one name by holder: a project or group, or a merge request. */
 class ChangesByHolder {
   /** Of rows whose holder is unknown. */
   readonly #others = new Changes()
@@ -66,7 +78,7 @@ class ChangesByHolder {
     }
   }
 
-  isAfter({ projects, groups }: Holders, moment: Moment, at: number): boolean {
+  isAfter({ projects, groups }: Omit<Holders, 'mergeRequests'>, moment: Moment, at: number): boolean {
     if (this.#forgotten > at || this.#others.isAfter(moment, at)) return true
     if (!groups && this.#ofGroups.isAfter(moment, at)) return true
     for (const project of projects) if (this.#ofHolder.get(project)?.isAfter(moment, at)) return true
@@ -75,24 +87,35 @@ class ChangesByHolder {
   }
 }
 
+const none: ReadonlySet<number> = new Set()
+
 /** Which tables were changed, and in which projects and groups, as far as a process has learnt of it. */
 export class TableChanges {
   readonly #changes = new Map<string, Changes>()
   readonly #byHolder = new Map<string, ChangesByHolder>()
+  readonly #byMergeRequest = new Map<string, ChangesByHolder>()
 
-  add([transaction, name, holders]: Change, learnt: number): void {
+  add([transaction, name, holders, mergeRequests]: Change, learnt: number): void {
     const changes = this.#changes.get(name) ?? new Changes()
     changes.add(transaction, learnt)
     this.#changes.set(name, changes)
-    const byHolder = this.#byHolder.get(name) ?? new ChangesByHolder()
-    byHolder.add(transaction, holders?.split(',').map(Number), learnt)
-    this.#byHolder.set(name, byHolder)
+    for (const [byHolder, ids] of [
+      [this.#byHolder, holders],
+      [this.#byMergeRequest, mergeRequests],
+    ] as const) {
+      const ofName = byHolder.get(name) ?? new ChangesByHolder()
+      ofName.add(transaction, idsOf(ids), learnt)
+      byHolder.set(name, ofName)
+    }
   }
 
   /** Whether a transaction that was learnt after `at`, and that the moment did not see, has changed any of them. */
-  isAfter({ names, byHolder = [], holders }: Watched, moment: Moment, at: number): boolean {
+  isAfter({ names, byHolder = [], byMergeRequest = [], holders }: Watched, moment: Moment, at: number): boolean {
     for (const name of names) if (this.#changes.get(name)?.isAfter(moment, at)) return true
     for (const name of byHolder) if (this.#byHolder.get(name)?.isAfter(holders!, moment, at)) return true
+    if (byMergeRequest.length === 0) return false
+    const concerned = { projects: holders!.mergeRequests!, groups: none }
+    for (const name of byMergeRequest) if (this.#byMergeRequest.get(name)?.isAfter(concerned, moment, at)) return true
     return false
   }
 }

@@ -82,9 +82,10 @@ export const findMergeRequest = (
   projectId: number,
   iid: number,
 ): Promise<MergeRequestRow | undefined> =>
-  db.snapshotCache.row(mergeRequestRow, byKey(numbered(caller, projectId, iid)), ({ project_id }) => ({
+  db.snapshotCache.row(mergeRequestRow, byKey(numbered(caller, projectId, iid)), ({ id, project_id }) => ({
     projects: [project_id],
     groups: [],
+    mergeRequests: [id],
   }))
 
 /** Locks the row of a merge request until the transaction ends; undefined if it is deleted. */

@@ -161,6 +161,7 @@ export const cachedRecords = composedForCaller(
 export const holdersOfMergeRequest = (row: MergeRequestRecordRow) => ({
   projects: [row.project_id, row.source_project_id],
   groups: [row.milestone?.namespace_id ?? null, ...(row.label_group_ids ?? [])],
+  mergeRequests: [row.id],
 })
 
 const detailRow = {
