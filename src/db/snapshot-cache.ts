@@ -236,11 +236,11 @@ export class SnapshotCache implements CachedReads {
     const dependencies = catalogue.of(text)
     const watch = (found: Rows): Watched | 'anything' => {
       if (dependencies === 'anything') return dependencies
-      const { all, whole, byHolder, byMergeRequest } = catalogue.split(dependencies)
+      const { all, whole, byHolder, byHolderOnly, byMergeRequest } = catalogue.split(dependencies)
       if (!holdersOf) return { names: all }
       const holders = holdersOfRows(found, holdersOf)
-      if (!holders.mergeRequests) return { names: whole, byHolder: [...byHolder, ...byMergeRequest], holders }
-      return { names: whole, byHolder, byMergeRequest, holders }
+      if (!holders.mergeRequests) return { names: whole, byHolder, holders }
+      return { names: whole, byHolder: byHolderOnly, byMergeRequest, holders }
     }
     return {
       rows: rows as readonly Row[],

@@ -82,30 +82,26 @@ export class TableCatalogue {
   }
 
   /**
-   * All names; and in three parts, of which the changes of one are recorded with the projects and groups of the changed rows, and those of
-   * another with the merge requests, too.
+   * All names; and in two parts, of which the changes of one are recorded with the projects and groups of the changed rows. Of these, some are
+   * recorded with the merge requests, too: they are apart from the rest.
    */
   split(names: ReadonlySet<string>): {
     readonly all: readonly string[]
     readonly whole: readonly string[]
     readonly byHolder: readonly string[]
+    readonly byHolderOnly: readonly string[]
     readonly byMergeRequest: readonly string[]
   } {
     const known = this.#split.get(names)
     if (known) return known
     const tableOf = (name: string) => name.split('.')[0]!
-    const partOf = (name: string) =>
-      ofMergeRequests.has(tableOf(name))
-        ? 'mergeRequest'
-        : this.#tables.get(tableOf(name))?.byHolder
-          ? 'holder'
-          : 'whole'
-    const only = (part: ReturnType<typeof partOf>) => [...names].filter((name) => partOf(name) === part)
+    const byHolder = [...names].filter((name) => this.#tables.get(tableOf(name))?.byHolder)
     const made = {
       all: [...names],
-      whole: only('whole'),
-      byHolder: only('holder'),
-      byMergeRequest: only('mergeRequest'),
+      whole: [...names].filter((name) => !byHolder.includes(name)),
+      byHolder,
+      byHolderOnly: byHolder.filter((name) => !ofMergeRequests.has(tableOf(name))),
+      byMergeRequest: byHolder.filter((name) => ofMergeRequests.has(tableOf(name))),
     }
     this.#split.set(names, made)
     return made
