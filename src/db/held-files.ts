@@ -1,5 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { Failure } from '../kernel/failure.ts'
+import { newClient } from './client.ts'
 import { mapConnectionError } from './connection-errors.ts'
 import type { Tx } from './db.ts'
 import { boolean, text } from './row.ts'
@@ -45,8 +46,7 @@ export class FilesHold implements AsyncDisposable {
 
   /** Waits until no files are being deleted. Fails with `conflict` if another backup runs. */
   static async take(url: string, progress: (line: string) => void): Promise<FilesHold> {
-    const client = new pg.Client({ ...patientOptions(url, 'backup'), lock_timeout: 0 })
-    client.on('error', () => {})
+    const client = newClient({ ...patientOptions(url, 'backup'), lock_timeout: 0 })
     await mapConnectionError(client.connect())
     const waiting = setTimeout(() => progress('waiting until housekeeping has deleted what it is deleting'), 2_000)
     try {

@@ -1,5 +1,5 @@
-import pg from 'pg'
 import { wallClockMs } from '../kernel/clock.ts'
+import { newClient } from './client.ts'
 import { connectionOptions } from './connection.ts'
 
 type ServerFacts = {
@@ -13,7 +13,7 @@ type ServerFacts = {
 
 /** Asks a server for its version, its encoding and its time. */
 export async function inspectServer(url: string): Promise<ServerFacts> {
-  const client = new pg.Client(connectionOptions(url, 'doctor'))
+  const client = newClient(connectionOptions(url, 'doctor'))
   await client.connect()
   try {
     const before = wallClockMs()

@@ -1,4 +1,5 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { newClient } from './client.ts'
 import { mapConnectionError } from './connection-errors.ts'
 import type { Tx } from './db.ts'
 import { copyIn } from './pg-internals.ts'
@@ -113,8 +114,7 @@ const enabledTriggers = async (client: pg.Client): Promise<Named[]> =>
   ).rows
 
 async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(patientOptions(url, 'restore'))
-  client.on('error', () => {})
+  const client = newClient(patientOptions(url, 'restore'))
   await mapConnectionError(client.connect())
   try {
     return await use(client)

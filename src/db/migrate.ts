@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { Failure } from '../kernel/failure.ts'
+import { newClient } from './client.ts'
 import { connectionOptions } from './connection.ts'
 
 const folder = new URL('migrations/', import.meta.url)
@@ -17,7 +18,7 @@ const migrationFiles = async (): Promise<string[]> =>
  * stores. Also fails if the database is partly restored. Changes nothing.
  */
 export async function refuseNewerSchema(url: string): Promise<void> {
-  const client = new pg.Client(connectionOptions(url, 'schema'))
+  const client = newClient(connectionOptions(url, 'schema'))
   await client.connect()
   try {
     const { rows } = await client.query<{ is_there: boolean; is_unfinished: boolean }>(
@@ -50,7 +51,7 @@ function requireKnown(applied: ReadonlySet<string>, files: readonly string[]): v
 
 /** Fails with one sentence if migrations of this version are missing. */
 export async function refuseOlderSchema(url: string): Promise<void> {
-  const client = new pg.Client(connectionOptions(url, 'schema'))
+  const client = newClient(connectionOptions(url, 'schema'))
   await client.connect()
   try {
     const { rows } = await client.query<{ is_there: boolean }>(
@@ -77,7 +78,7 @@ export async function migrate(
   progress: (line: string) => void = () => {},
   only?: ReadonlySet<string>,
 ): Promise<void> {
-  const client = new pg.Client({ ...connectionOptions(url, 'migrate'), statement_timeout: 0, lock_timeout: 0 })
+  const client = newClient({ ...connectionOptions(url, 'migrate'), statement_timeout: 0, lock_timeout: 0 })
   await client.connect()
   try {
     const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
+import { newClient } from './client.ts'
 import { connectionOptions } from './connection.ts'
 import { mapConnectionError } from './connection-errors.ts'
 import type { Tx } from './db.ts'
@@ -59,14 +60,13 @@ export class Notifications implements AsyncDisposable {
   }
 
   async connect(): Promise<void> {
-    const client = new pg.Client(connectionOptions(this.#url, 'notifications'))
+    const client = newClient(connectionOptions(this.#url, 'notifications'))
     this.#client = client
     client.on('notification', ({ payload = '' }) => {
       const [topic, id] = payload.split(' ') as [Topic, string?]
       this.#tell(topic)
       if (id !== undefined) this.#note(id)
     })
-    client.on('error', () => {})
     client.once('end', () => this.#lost(client))
     await mapConnectionError(client.connect())
     await mapConnectionError(client.query(`listen ${channel}`))

@@ -1,5 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Load } from '../kernel/shares.ts'
+import { newClient } from './client.ts'
 import { connectionOptions, type Planning } from './connection.ts'
 import { mapConnectionError } from './connection-errors.ts'
 import type { Statement } from './db.ts'
@@ -84,7 +85,7 @@ export class Reader implements AsyncDisposable {
 
   async #connect(slot: number): Promise<PipelinedConnection> {
     if (this.#ended) throw new Error('the database connections are closed')
-    const client = new pg.Client({
+    const client = newClient({
       ...connectionOptions(this.#url, 'reader', this.#planning),
       pipeline: true,
     } as pg.ClientConfig)

@@ -1,4 +1,5 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { newClient } from './client.ts'
 import { connectionOptions } from './connection.ts'
 import { mapConnectionError } from './connection-errors.ts'
 import { copyOut } from './pg-internals.ts'
@@ -51,8 +52,7 @@ export class Snapshot implements AsyncDisposable {
   }
 
   static async take(url: string): Promise<Snapshot> {
-    const client = new pg.Client(patientOptions(url, 'backup'))
-    client.on('error', () => {})
+    const client = newClient(patientOptions(url, 'backup'))
     await mapConnectionError(client.connect())
     try {
       await client.query('begin isolation level repeatable read, read only')

@@ -50,6 +50,7 @@ const planted: readonly [rule: string, path: string, source: string][] = [
   ['only-config-reads-the-environment', 'src/modules/planning/labels/a.ts', `const home = process.env.HOME`],
   ['only-config-reads-the-environment', 'src/modules/planning/labels/a.ts', `const { env } = process`],
   ['durations-use-the-monotonic-clock', 'src/jobs/a.ts', `const began = Date.now()`],
+  ['clients-survive-a-lost-connection', 'src/db/a.ts', `const client = new pg.Client({ host })`],
   ['sql-is-written-in-queries', 'src/modules/planning/labels/service.ts', `import { sql } from '../../../db/sql.ts'`],
   ['tests-are-not-shipped', 'src/modules/planning/labels/a.ts', `import { World } from '../../../../test/world.ts'`],
   ['tests-read-tables-through-the-world', 'src/modules/planning/labels/a.test.ts', `await world.rows(statement)`],

@@ -171,6 +171,13 @@ export const boundaries: readonly Boundary[] = [
     forbids: /\bDate\.now\b/,
   },
   {
+    name: 'clients-survive-a-lost-connection',
+    instead: 'call newClient of db/client.ts: without a listener of errors the process ends when the connection breaks',
+    of: /^src\//,
+    except: /^src\/db\/client\.ts$|\.test\.ts$|\/testing\//,
+    forbids: /\bnew (pg\.)?Client\(/,
+  },
+  {
     name: 'sql-is-written-in-queries',
     instead: 'put the statement into queries.ts (or a file called …-queries.ts)',
     of: /^src\//,
