@@ -25,6 +25,8 @@ async function mergeRequest(world: World) {
   return { id, project: project.id }
 }
 
+type MergeRequest = Awaited<ReturnType<typeof mergeRequest>>
+
 /** What a transaction has recorded before it is undone: names, each with ids of holders, or of merge requests, or `any`. */
 async function recorded(
   world: World,
@@ -51,6 +53,12 @@ async function recorded(
   }
 }
 
+type Case<Given> = readonly [
+  condition: string,
+  statements: (given: Given) => readonly string[],
+  expected: (given: Given) => Record<string, number[] | 'any'>,
+]
+
 describe('the record of changes', () => {
   const title = (...of: Issue[]) => `update issues set title = title || '!' where id in (${of.map(({ id }) => id)})`
   const touch = (...of: Issue[]) => `update issues set updated_at = now() where id in (${of.map(({ id }) => id)})`
@@ -60,12 +68,7 @@ describe('the record of changes', () => {
       : `insert into labels (namespace_id, title, color) values (${holder.group}, 'l-' || random(), '#ffffff')`
 
   type Given = { a: Issue; b: Issue; group: number }
-  type Case = readonly [
-    condition: string,
-    statements: (given: Given) => readonly string[],
-    expected: (given: Given) => Record<string, number[] | 'any'>,
-  ]
-  const cases: readonly Case[] = [
+  const cases: readonly Case<Given>[] = [
     ['of a row has its column and project', ({ a }) => [title(a)], ({ a }) => ({ 'issues.title': [a.project] })],
     [
       'of two statements has both projects',
@@ -146,13 +149,8 @@ describe('the merge requests of a recorded change', () => {
     insert into notes (project_id, ${column}, author_id, discussion_id, body)
     select ${of.project}, ${of.id}, 1, repeat('a', 40), 'x' from generate_series(1, ${count})
   `
-  type Given = { a: Issue; b: Issue; issue: Issue }
-  type Case = readonly [
-    condition: string,
-    statements: (given: Given) => readonly string[],
-    expected: (given: Given) => Record<string, number[] | 'any'>,
-  ]
-  const cases: readonly Case[] = [
+  type Given = { a: MergeRequest; b: MergeRequest; issue: Issue }
+  const cases: readonly Case<Given>[] = [
     ['of one is that one', ({ a }) => [title(a.id)], ({ a }) => ({ 'merge_requests.title': [a.id] })],
     ['of two is both', ({ a, b }) => [title(a.id, b.id)], ({ a, b }) => ({ merge_requests: [a.id, b.id] })],
     ['of a note is the one that it is about', ({ a }) => [note('merge_request_id', a)], ({ a }) => ({ notes: [a.id] })],

@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { describe, expect } from 'vitest'
 import { eventually, withEnoughTime } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
@@ -7,6 +6,7 @@ import { openDatabase } from './database.ts'
 import { byKey } from './db.ts'
 import { integer, notNull, nullable, text } from './row.ts'
 import { raw, sql } from './sql.ts'
+import { proxyOf } from './testing/proxy.ts'
 
 const backend = { pid: integer }
 const ownPid = raw('select pg_backend_pid() as pid')
@@ -136,24 +136,13 @@ test('connections that are not used are closed except one, and are opened again 
 })
 
 test('a database server that stops responding is a timeout', async ({ world }) => {
-  const target = new URL(world.databaseUrl)
-  const folder = target.searchParams.get('host') ?? decodeURIComponent(target.hostname)
-  const place = folder.startsWith('/')
-    ? `${folder}/.s.PGSQL.${target.port || target.searchParams.get('port') || 5432}`
-    : undefined
   const halves: Socket[] = []
-  const between = createServer((client) => {
-    const server = place ? connect(place) : connect(Number(target.port), target.hostname)
-    for (const half of [client, server]) halves.push(half.on('error', () => {}))
+  using proxy = await proxyOf(world.databaseUrl, (client, server) => {
+    halves.push(client, server)
     client.pipe(server).pipe(client)
-  }).listen(0, '127.0.0.1')
-  await once(between, 'listening')
-  const url = new URL(target)
-  url.searchParams.delete('host')
-  url.searchParams.delete('port')
-  url.host = `127.0.0.1:${(between.address() as AddressInfo).port}`
+  })
   await withEnoughTime([1_000, 5_000, 30_000], async (patienceMs) => {
-    await using db = openDatabase(url.href, { patienceMs })
+    await using db = openDatabase(proxy.url, { patienceMs })
     try {
       expect(await db.row({ one: integer }, raw('select 1 as one'))).toEqual({ one: 1 })
       for (const half of halves) half.unpipe()
@@ -165,7 +154,6 @@ test('a database server that stops responding is a timeout', async ({ world }) =
       for (const half of halves.splice(0)) half.destroy()
     }
   })
-  between.close()
 })
 
 describe('shares of statements outside of transactions', () => {

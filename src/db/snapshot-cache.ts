@@ -238,9 +238,13 @@ export class SnapshotCache implements CachedReads {
       if (dependencies === 'anything') return dependencies
       const { all, whole, byHolder, byHolderOnly, byMergeRequest } = catalogue.split(dependencies)
       if (!holdersOf) return { names: all }
-      const holders = holdersOfRows(found, holdersOf)
-      if (!holders.mergeRequests) return { names: whole, byHolder, holders }
-      return { names: whole, byHolder: byHolderOnly, byMergeRequest, holders }
+      const { mergeRequests, ...holders } = holdersOfRows(found, holdersOf)
+      if (!mergeRequests) return { names: whole, byHolder: { names: byHolder, ...holders } }
+      return {
+        names: whole,
+        byHolder: { names: byHolderOnly, ...holders },
+        byMergeRequest: { names: byMergeRequest, ids: mergeRequests },
+      }
     }
     return {
       rows: rows as readonly Row[],
@@ -332,10 +336,10 @@ function keysById({ text, values }: Statement, ids: readonly number[]): (id: num
 
 function holdersOfRows<S extends Shape>(rows: Rows, holdersOf: HoldersOf<S>) {
   const each = rows.map((row) => holdersOf(row as unknown as RowOf<S>))
-  const known = (ids: readonly (number | null)[]) => new Set(ids.filter((id) => id !== null))
+  const known = (ids: readonly (number | null)[]) => ids.filter((id) => id !== null)
   return {
-    projects: known(each.flatMap(({ projects }) => projects)),
-    groups: each.every(({ groups }) => groups) ? known(each.flatMap(({ groups }) => groups!)) : undefined,
+    ids: new Set(each.flatMap(({ projects, groups = [] }) => [...known(projects), ...known(groups).map((id) => -id)])),
+    allGroups: each.some(({ groups }) => !groups),
     mergeRequests: each.every(({ mergeRequests }) => mergeRequests)
       ? new Set(each.flatMap(({ mergeRequests }) => mergeRequests!))
       : undefined,

@@ -2,8 +2,8 @@ import type { Moment } from './moment.ts'
 
 /** Transactions that are remembered for each name. */
 const maximum = 32
-/** Holders that are remembered for each name. */
-const maximumHolders = 1_000
+/** Ids that are remembered for each name. */
+const maximumIds = 1_000
 
 /** The last transactions that have changed something, as far as a process has learnt of them. */
 class Changes {
@@ -36,86 +36,81 @@ export type Change = readonly [transaction: string, name: string, holders: strin
 const idsOf = (text: string): number[] | undefined =>
   text === '-' ? undefined : text === '' ? [] : text.split(',').map(Number)
 
-/** Projects, and groups and merge requests; all of those if they are absent. */
-export type Holders = {
-  readonly projects: ReadonlySet<number>
-  readonly groups?: ReadonlySet<number> | undefined
-  readonly mergeRequests?: ReadonlySet<number> | undefined
+/** Names of which only the rows of some ids matter, and those without one: of projects, and of groups as negative numbers, or of merge requests. */
+export type WatchedIds = {
+  readonly names: readonly string[]
+  readonly ids: ReadonlySet<number>
+  /** Rows of any group matter. */
+  readonly allGroups?: boolean
 }
 
-/** What a row depends on: names of tables and columns, and those of which only the rows of some holders matter, and rows without one. */
+/** What a row depends on: names of tables and columns, and those of which only some rows matter. */
 export type Watched = {
   readonly names: readonly string[]
-  readonly byHolder?: readonly string[]
-  /** Names of which only what concerns the merge requests of `holders` matters. */
-  readonly byMergeRequest?: readonly string[]
-  readonly holders?: Holders
+  readonly byHolder?: WatchedIds
+  readonly byMergeRequest?: WatchedIds
 }
 
-/** The changes of one name by holder: a project or group, or a merge request. */
-class ChangesByHolder {
-  /** Of rows whose holder is unknown. */
+/** The changes of one name by ids, as in `WatchedIds`. */
+class ChangesById {
+  /** Of rows whose ids are unknown. */
   readonly #others = new Changes()
   readonly #ofGroups = new Changes()
-  /** Groups have negative numbers. The last ones that have changed are at the end. */
-  readonly #ofHolder = new Map<number, Changes>()
-  /** When the last change of a holder was learnt that is forgotten. */
+  /** The last ones that have changed are at the end. */
+  readonly #ofId = new Map<number, Changes>()
+  /** When the last change was learnt whose id is forgotten. */
   #forgotten = 0
 
-  add(transaction: string, holders: readonly number[] | undefined, learnt: number): void {
-    if (!holders) this.#others.add(transaction, learnt)
-    for (const holder of new Set(holders)) {
-      if (holder < 0) this.#ofGroups.add(transaction, learnt)
-      const changes = this.#ofHolder.get(holder) ?? new Changes()
+  add(transaction: string, ids: readonly number[] | undefined, learnt: number): void {
+    if (!ids) this.#others.add(transaction, learnt)
+    for (const id of new Set(ids)) {
+      if (id < 0) this.#ofGroups.add(transaction, learnt)
+      const changes = this.#ofId.get(id) ?? new Changes()
       changes.add(transaction, learnt)
-      this.#ofHolder.delete(holder)
-      this.#ofHolder.set(holder, changes)
+      this.#ofId.delete(id)
+      this.#ofId.set(id, changes)
     }
-    while (this.#ofHolder.size > maximumHolders) {
-      const [oldest, { latest }] = this.#ofHolder.entries().next().value!
+    while (this.#ofId.size > maximumIds) {
+      const [oldest, { latest }] = this.#ofId.entries().next().value!
       this.#forgotten = Math.max(this.#forgotten, latest)
-      this.#ofHolder.delete(oldest)
+      this.#ofId.delete(oldest)
     }
   }
 
-  isAfter({ projects, groups }: Omit<Holders, 'mergeRequests'>, moment: Moment, at: number): boolean {
+  isAfter({ ids, allGroups }: WatchedIds, moment: Moment, at: number): boolean {
     if (this.#forgotten > at || this.#others.isAfter(moment, at)) return true
-    if (!groups && this.#ofGroups.isAfter(moment, at)) return true
-    for (const project of projects) if (this.#ofHolder.get(project)?.isAfter(moment, at)) return true
-    for (const group of groups ?? []) if (this.#ofHolder.get(-group)?.isAfter(moment, at)) return true
+    if (allGroups && this.#ofGroups.isAfter(moment, at)) return true
+    for (const id of ids) if (this.#ofId.get(id)?.isAfter(moment, at)) return true
     return false
   }
 }
 
-const none: ReadonlySet<number> = new Set()
-
-/** Which tables were changed, and in which projects and groups, as far as a process has learnt of it. */
+/** Which tables were changed, and in which projects, groups and merge requests, as far as a process has learnt of it. */
 export class TableChanges {
   readonly #changes = new Map<string, Changes>()
-  readonly #byHolder = new Map<string, ChangesByHolder>()
-  readonly #byMergeRequest = new Map<string, ChangesByHolder>()
+  readonly #byHolder = new Map<string, ChangesById>()
+  readonly #byMergeRequest = new Map<string, ChangesById>()
 
   add([transaction, name, holders, mergeRequests]: Change, learnt: number): void {
     const changes = this.#changes.get(name) ?? new Changes()
     changes.add(transaction, learnt)
     this.#changes.set(name, changes)
-    for (const [byHolder, ids] of [
+    for (const [byName, ids] of [
       [this.#byHolder, holders],
       [this.#byMergeRequest, mergeRequests],
     ] as const) {
-      const ofName = byHolder.get(name) ?? new ChangesByHolder()
-      ofName.add(transaction, idsOf(ids), learnt)
-      byHolder.set(name, ofName)
+      const byId = byName.get(name) ?? new ChangesById()
+      byId.add(transaction, idsOf(ids), learnt)
+      byName.set(name, byId)
     }
   }
 
   /** Whether a transaction that was learnt after `at`, and that the moment did not see, has changed any of them. */
-  isAfter({ names, byHolder = [], byMergeRequest = [], holders }: Watched, moment: Moment, at: number): boolean {
+  isAfter({ names, byHolder, byMergeRequest }: Watched, moment: Moment, at: number): boolean {
     for (const name of names) if (this.#changes.get(name)?.isAfter(moment, at)) return true
-    for (const name of byHolder) if (this.#byHolder.get(name)?.isAfter(holders!, moment, at)) return true
-    if (byMergeRequest.length === 0) return false
-    const concerned = { projects: holders!.mergeRequests!, groups: none }
-    for (const name of byMergeRequest) if (this.#byMergeRequest.get(name)?.isAfter(concerned, moment, at)) return true
+    for (const name of byHolder?.names ?? []) if (this.#byHolder.get(name)?.isAfter(byHolder!, moment, at)) return true
+    for (const name of byMergeRequest?.names ?? [])
+      if (this.#byMergeRequest.get(name)?.isAfter(byMergeRequest!, moment, at)) return true
     return false
   }
 }
