@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { changeProject, inMinutes } from '../../test/tables/projects.ts'
 import { test, type World } from '../../test/world.ts'
 import { deleteOldChanges } from './changes-retention.ts'
 import { text } from './row.ts'
@@ -118,12 +119,16 @@ describe('what the row cache learns of changes', () => {
       })
     await commit('first.txt')
     await world.runJobs()
+    await changeProject(world, project.id, { last_activity_at: inMinutes(-1) })
     await world.rows('delete from table_changes')
     expect((await commit('second.txt')).status).toBe(201)
     const changes = await changesOf(world)
     expect(changes).toContain('projects.last_activity_at')
     expect(changes).not.toContain('projects')
+    await changeProject(world, project.id, { last_activity_at: inMinutes(1) })
     await world.rows('delete from table_changes')
+    expect((await commit('third.txt')).status).toBe(201)
+    expect(await changesOf(world)).not.toContain('projects.last_activity_at')
     await commit('LICENSE')
     expect(await changesOf(world)).toContain('projects')
   })

@@ -9,6 +9,8 @@ export type MentioningText = {
   readonly noteId?: number
   readonly text: string
   readonly authorId: number
+  /** Whether the text is new, so that no mentions of it are stored. */
+  readonly isNew?: true
 }
 
 /**
@@ -18,9 +20,10 @@ export type MentioningText = {
 export async function noteMentions(
   tx: Tx,
   noteable: Noteable,
-  { noteId, text, authorId }: MentioningText,
+  { noteId, text, authorId, isNew }: MentioningText,
 ): Promise<void> {
   const names = new Map(mentionedNames(text).map(({ name, addressed }) => [name, addressed]))
+  if (isNew && names.size === 0) return
   const sought = [...names.keys()]
   const named =
     names.size > 0

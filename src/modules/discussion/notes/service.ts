@@ -79,7 +79,7 @@ export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, input: No
   const { id } = await insertNote(tx, discussed, { authorId, ...input, createdAt })
   if (input.suggestions?.length) await insertSuggestions(tx, id, input.suggestions)
   await finishTodos(tx, authorId, discussed)
-  await noteMentions(tx, discussed, { noteId: id, text: input.body, authorId })
+  await noteMentions(tx, discussed, { noteId: id, text: input.body, authorId, isNew: true })
   if (holder.of === 'project') await recordActivity(tx, holder.id)
   // A note with a time of its own comes from another system: there is nothing new to mail.
   if (!createdAt) await enqueue(tx, mailNoteJob, { noteId: id })

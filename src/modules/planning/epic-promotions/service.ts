@@ -57,7 +57,7 @@ export async function promoteIssue(ctx: Ctx, subject: IssueSubject): Promise<voi
     const titles = labels.map(({ name }) => name)
     await setLabels(tx, ctx, epic, titles, { create: false })
     await copyDiscussion(tx, issue, epic, { around: true, rewrite })
-    if (description) await noteMentions(tx, epic, { text: description, authorId: actorId })
+    if (description) await noteMentions(tx, epic, { text: description, authorId: actorId, isNew: true })
     const names = {
       issue: references('Issue', { ...row, full_path }, { of: 'group', full_path: group.full_path }).relative,
       epic: references(

@@ -109,7 +109,7 @@ export async function createEpic(
     const noteable = asNoteable({ id: made.id, group_id: group.id })
     await editLabels(tx, ctx, noteable, [], input, createdAt)
     if (parentId !== undefined) await changeParent(tx, authorId, made.id, parentId)
-    if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
+    if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId, isNew: true })
     await emitEpic(tx, made.id, { kind: 'epic_opened', actorId: authorId })
     return made
   })

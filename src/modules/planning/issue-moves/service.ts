@@ -93,7 +93,7 @@ export async function cloneIssue(
     if (target.id !== row.project_id) await copyUploads(tx, row.project_id, target.id, uploads)
     await referToEachOther(tx, actorId, row, subject.project, copy, target, 'cloned')
     await addTodos(tx, copy, assignees.map(assignment(actorId)))
-    if (description) await noteMentions(tx, copy, { text: description, authorId: actorId })
+    if (description) await noteMentions(tx, copy, { text: description, authorId: actorId, isNew: true })
     await recordActivity(tx, target.id)
     await emitIssue(tx, copy.id, {
       kind: 'issue_opened',

@@ -94,13 +94,15 @@ export async function createIssue(
       if (epicId) await changeEpicOfIssue(tx, authorId, { ...made, project_id: project.id, project }, epicId)
       // Before mentions: a user who is both has the todo of an assignee.
       await addTodos(tx, noteable, assignees.map(assignment(authorId)))
-      if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
-      await recordActivity(tx, project.id)
-      await emitIssue(tx, made.id, {
-        kind: 'issue_opened',
-        actorId: authorId,
-        ...(milestoneId && { changes: { milestone_id: [null, milestoneId] } }),
-      })
+      if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId, isNew: true })
+      await Promise.all([
+        recordActivity(tx, project.id),
+        emitIssue(tx, made.id, {
+          kind: 'issue_opened',
+          actorId: authorId,
+          ...(milestoneId && { changes: { milestone_id: [null, milestoneId] } }),
+        }),
+      ])
       await followUp?.resolve(tx)
       return made
     })

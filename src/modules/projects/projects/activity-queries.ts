@@ -1,12 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Db, Tx } from '../../../db/db.ts'
 import { nullable, type RowOf, text } from '../../../db/row.ts'
-import { type Sql, sql } from '../../../db/sql.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { RootFiles } from './root-files.ts'
+
+/**
+ * The last activity is this exact: each update of it leaves a version of the row, with entries in all indexes of projects, until no
+ * transaction sees it. In a busy project, while a backup runs, thousands of these would slow down all that reads the project.
+ */
+const activityInterval = raw(`interval '10 seconds'`)
 
 /** Notes that something happened in a project. */
 export const recordActivity = (tx: Tx, projectId: number): Promise<number> =>
-  tx.run(sql`update projects set last_activity_at = now() where id = ${projectId}`)
+  tx.run(sql`
+    update projects
+    set last_activity_at = now()
+    where id = ${projectId} and last_activity_at < now() - ${activityInterval}
+  `)
 
 /** How many pushes a push counts as for housekeeping: each ref it moved is a file until housekeeping packs the refs. */
 const housekeepingWeight = (refCount: number): number => Math.max(1, Math.ceil(refCount / 20))
@@ -33,7 +43,10 @@ export const recordPush = async (
         on conflict (project_id) do update set pushes = h.pushes + excluded.pushes
       )
       update projects
-      set last_activity_at = now()
+      set last_activity_at = case
+        when last_activity_at < now() - ${activityInterval} then now()
+        else last_activity_at
+      end
       where id = ${projectId} and not deleting
       returning default_branch, readme_path, license_path, license_key
     `,

@@ -45,7 +45,9 @@ export const basic = {
   path: Type.String({ description: 'Last segment of the path' }),
   path_with_namespace: Type.String({ description: 'Path with all parent groups or the owner' }),
   created_at: timestamp('Time at which the project was created'),
-  last_activity_at: timestamp('Time of the last push or import; at first that of the creation'),
+  last_activity_at: timestamp(
+    'Time of the last push, import, note, or change of an issue, merge request, snippet or wiki page, to within ten seconds; at first that of the creation',
+  ),
   forks_count: Type.Integer({ description: 'Number of forks' }),
   avatar_url: nullable(Type.String(), { description: 'URL of the avatar; null if there is none' }),
   star_count: Type.Integer({ description: 'Number of users who starred the project' }),

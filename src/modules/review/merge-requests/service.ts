@@ -95,7 +95,7 @@ export async function createMergeRequest(
       if (input.labels && mayAdminister(ctx, target)) await setLabels(tx, ctx, noteable, input.labels, { create: true })
       // Before mentions: a user who is both has the todo of an assignee or reviewer.
       await addTodos(tx, noteable, [...assignees.map(assignment(authorId)), ...reviewers.map(reviewRequest(authorId))])
-      if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
+      if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId, isNew: true })
       await recordActivity(tx, target.id)
       await emitMergeRequest(tx, inserted.id, {
         kind: 'merge_request_opened',
