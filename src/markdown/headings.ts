@@ -1,12 +1,14 @@
 import GithubSlugger from 'github-slugger'
 import type { Element, ElementContent, Root } from 'hast'
-import { literalMarks } from './literal.ts'
+import { literalMark, literalMarks } from './literal.ts'
 import { idPrefix } from './sanitize.ts'
 
 /** The text of an element as it is read. */
 export function textOf(node: Root | ElementContent): string {
-  if (node.type === 'text') return node.value.replace(literalMarks, '')
-  return 'children' in node ? node.children.map((child) => textOf(child as ElementContent)).join('') : ''
+  if (node.type === 'text') return node.value.includes(literalMark) ? node.value.replace(literalMarks, '') : node.value
+  let text = ''
+  if ('children' in node) for (const child of node.children) text += textOf(child as ElementContent)
+  return text
 }
 
 type Heading = { readonly level: number; readonly id: string; readonly text: string }

@@ -1,7 +1,7 @@
-import MarkdownIt, { type Env, type StateCore, type Token } from 'markdown-it'
+import MarkdownIt, { type StateCore, type Token } from 'markdown-it'
 import footnote from 'markdown-it-footnote'
 import { limits, TooComplex } from './limits.ts'
-import { literalMark, literalMarks } from './literal.ts'
+import { literalMark } from './literal.ts'
 import { keepsPlainUrls } from './plain-urls.ts'
 
 /** What begins a reference, an emoji code or a checkbox. */
@@ -26,11 +26,21 @@ export function withoutTrailingPunctuation(link: string): string {
   return link.slice(0, end).replace(/&\w{1,32};$/, '')
 }
 
+/** Mail addresses may have any top-level domain. */
+const anyTopLevel = '[a-z\u00A1-\uFFFF](?:[a-z0-9\u00A1-\uFFFF-]{0,61}[a-z0-9\u00A1-\uFFFF])?'
+
+/**
+ * Escaped characters and character references become text, marked where they could begin something. The parser's own rule joins adjacent texts
+ * as well, which the tree does anyway.
+ */
 const marksLiterals = ({ tokens }: StateCore): void => {
   for (const { type, children } of tokens)
     if (type === 'inline')
       for (const child of children ?? [])
-        if (child.type === 'text_special' && meaningful.test(child.content)) child.content = literalMark + child.content
+        if (child.type === 'text_special') {
+          child.type = 'text'
+          if (meaningful.test(child.content)) child.content = literalMark + child.content
+        }
 }
 
 /** `del`, as GitHub writes it. */
@@ -49,10 +59,18 @@ const alignsCells = ({ tokens }: StateCore): void => {
 
 type Parser = InstanceType<typeof MarkdownIt>
 
+/** Whether a text may contain a link: saves the search in most. */
+const mayLink = (text: string): boolean => /\/\/|@|www\.|mailto:/i.test(text)
+
 /** Links what GitHub links: URLs, mail addresses, domains that begin with `www.`, but not `README.md`. */
 function linksUrls(parser: Parser): Parser {
   keepsPlainUrls(parser)
-  parser.linkify.add('//', null).add('www.', {
+  const { linkify } = parser
+  const hasLink = linkify.test.bind(linkify)
+  linkify.pretest = mayLink
+  linkify.test = (text) => mayLink(text) && hasLink(text)
+  linkify.set({ fuzzyLink: false }).tlds(anyTopLevel)
+  linkify.add('//', null).add('www.', {
     validate: (text: string, at: number): number =>
       withoutTrailingPunctuation(domainTail.exec(text.slice(at, at + 2_000))?.[0] ?? '').length,
     normalize: (match: { url: string }) => {
@@ -71,12 +89,18 @@ const countsFootnotes = ({ env }: StateCore): void => {
 const documents = linksUrls(new MarkdownIt({ html: true, linkify: true }).use(footnote))
 documents.disable('footnote_inline')
 documents.core.ruler.before('text_join', 'mark_literals', marksLiterals)
+documents.core.ruler.disable(['normalize', 'text_join'])
 documents.core.ruler.before('footnote_tail', 'count_footnotes', countsFootnotes)
 documents.core.ruler.push('align_cells', alignsCells)
 documents.core.ruler.push('strike_by_del', strikesByDel)
 
 /** Text in which only URLs have a meaning. */
 const lines = linksUrls(new MarkdownIt('zero', { linkify: true }).enable('linkify'))
+lines.core.ruler.disable(['normalize', 'text_join'])
+
+/** With one kind of line ending, and without characters that stand for something here. Few texts change, which a test finds out soonest. */
+const normalized = (text: string): string =>
+  /[\r\0\uFDD0]/.test(text) ? text.replace(/\r\n?/g, '\n').replace(/[\0\uFDD0]/g, '\uFFFD') : text
 
 /** A document of which the tokens are known. */
 export type Parsed = {
@@ -90,8 +114,8 @@ export type Parsed = {
  * HTML is checked before it is written.
  */
 export function parseMarkdown(text: string, isLine: boolean): Parsed {
-  const source = text.replace(literalMarks, '\uFFFD')
-  const env: Env = {}
+  const source = normalized(text)
+  const env = {}
   const parser = isLine ? lines : documents
   const tokens = isLine ? parser.parseInline(source, env) : parser.parse(source, env)
   refuseExcess(tokens)

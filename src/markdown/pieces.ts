@@ -28,9 +28,8 @@ export function treeOfDocument(parsed: Parsed): Root {
 function piecesOf(tokens: readonly Token[], size: Size): Piece[] {
   const pieces: Piece[] = []
   let [start, depth] = [0, 0]
-  for (const [index, { nesting }] of tokens.entries()) {
-    depth += nesting
-    const end = index + 1
+  for (let end = 1; end <= tokens.length; end++) {
+    depth += tokens[end - 1]!.nesting
     if (depth > 0 && end < tokens.length) continue
     const last = pieces.at(-1)
     const nodes = nodesOf(tokens.slice(start, end), size)

@@ -76,7 +76,7 @@ export class MarkdownRenderer implements AsyncDisposable {
     const known = this.#keys.get(documents)
     if (known?.version === version) return known.keys
     const keys = documents.map(({ text, context }) =>
-      text.length > limits.text ? undefined : keyOf(JSON.stringify([version, context, text])),
+      text.length > limits.text ? undefined : keyOf(`${JSON.stringify([version, context])}\n${text}`),
     )
     if (Object.isFrozen(documents)) this.#keys.set(documents, { version, keys })
     return keys

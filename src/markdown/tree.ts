@@ -41,7 +41,8 @@ class TreeBuilder {
   #isInLink = false
 
   blocks(tokens: readonly Token[]): void {
-    for (const [index, token] of tokens.entries()) {
+    for (let index = 0; index < tokens.length; index++) {
+      const token = tokens[index]!
       if (token.type === 'inline') this.#inline(token.children ?? [])
       else if (isForeign(token.type)) throw onlyHtml
       else if (token.type === 'fence' || token.type === 'code_block') this.#code(token)
