@@ -31,6 +31,9 @@ export async function seedIssues(client: pg.Client, size: Size): Promise<void> {
       insert into issue_counts (project_id, opened, confidential)
       select project_id, count(*) filter (where state = 'opened'), count(*) filter (where state = 'opened' and confidential)
       from issues group by 1`)
+    await client.query(`
+      insert into audience_counts (type, audience, state, number)
+      select 'Issue', audience, state, count(*) from issues where audience > 0 group by audience, state`)
     await client.query(
       `insert into internal_ids (project_id, what, last) select project_id, 'issues', max(iid) from issues group by 1`,
     )

@@ -56,8 +56,8 @@ export type ListPart = {
   readonly few?: boolean
   /** For a part with `few` that may have many rows after all. */
   readonly crowded?: Crowded
-  /** The same rows `from` fewer tables, to be counted. */
-  readonly counted?: { readonly from: Sql; readonly where: Sql }
+  /** The same rows `from` fewer tables, to be counted; `number` is an expression for how many there are, if that is known. */
+  readonly counted?: { readonly from: Sql; readonly where: Sql; readonly number?: Sql | undefined }
 }
 
 /** A list as its module describes it; limit, offset or keyset and the count are added here. */
@@ -308,6 +308,7 @@ const rowsToCheck = (rows: number): number => Math.min(256 * rowsToRead(rows), 2
 function totalOf(db: Db, { from, parts, byClock, ofProject }: List, where: Sql): () => Promise<number> {
   const most = literal(countedRows + 1)
   const counts = (parts ?? [everything]).map((part) => {
+    if (part.counted?.number) return sql`least(${part.counted.number}, ${most})`
     const rows = part.counted ?? { from, where: sql`${where} and ${part.where}` }
     return sql`(select count(*) from (select 1 ${rows.from} where ${rows.where} limit ${most}) as counted)`
   })

@@ -23,6 +23,7 @@ import { copyTemplate } from './lifecycle/project-creation/jobs.ts'
 import { schedulePullMirrors, updatePullMirror } from './lifecycle/pull-mirrors/jobs.ts'
 import { pushToMirror, retryPushMirrors, startPushMirrors } from './lifecycle/push-mirrors/jobs.ts'
 import { mailDueIssues } from './planning/due-mails/jobs.ts'
+import { addUpAudiences } from './planning/filters/jobs.ts'
 import { copyDueDateOfMilestone, copyPrioritiesOfLabel } from './planning/order-copies/jobs.ts'
 import { exportArchive, removeOldArchives } from './portability/exports/jobs.ts'
 import { importFromForge, removeForgeLeftovers } from './portability/forges/jobs.ts'
@@ -154,6 +155,7 @@ export const jobs: readonly Job<any>[] = [
   settleCutOffPushes,
   copyDueDateOfMilestone,
   copyPrioritiesOfLabel,
+  addUpAudiences,
   mailDueIssues,
   mailNoteJob,
   mailOpeningJob,

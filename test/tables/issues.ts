@@ -124,3 +124,24 @@ export async function staleOrderCopies(world: World, projectId: number): Promise
   )
   return rows.map(({ id }) => Number(id))
 }
+
+/** How many noteables there are by kind, audience and state: as `audience_counts` says, and as counted now. */
+export const audienceNumbers = async (world: World) => {
+  const [kept, counted] = await Promise.all([
+    world.rows(`
+      select type, audience, state, sum(number)::integer as number from audience_counts
+      group by type, audience, state having sum(number) <> 0 order by 1, 2, 3
+    `),
+    world.rows(`
+      select 'Issue' as type, audience, state, count(*)::integer as number from issues where audience > 0 group by audience, state
+      union all
+      select 'MergeRequest', audience, state, count(*)::integer from merge_requests where audience > 0 group by audience, state
+      order by 1, 2, 3
+    `),
+  ])
+  return { kept, counted }
+}
+
+/** How many rows add up to the numbers by audience. */
+export const audienceRows = async (world: World): Promise<number> =>
+  (await world.rows('select count(*)::integer as number from audience_counts'))[0]!.number

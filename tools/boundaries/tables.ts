@@ -74,6 +74,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ],
   repository: ['commented_commits', 'commit_signatures', 'commit_statuses', 'release_links', 'releases'],
   planning: [
+    'audience_counts',
     'board_assignees',
     'board_labels',
     'board_lists',

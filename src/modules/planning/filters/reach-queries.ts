@@ -16,6 +16,7 @@ import {
 } from '../../discussion/index.ts'
 import { projectParts, within } from '../../namespaces/index.ts'
 import { memberAtLeast, openVisibility, visibleProjects, withinLimits } from '../../projects/index.ts'
+import { numberFor } from './audience-queries.ts'
 import type { NoteableSet } from './filters.ts'
 import { type Labelled, labelledBy } from './label-queries.ts'
 
@@ -42,6 +43,8 @@ type Reached = {
   readonly ordered?: boolean
   /** The filters leave those with labels of these titles. */
   readonly labels?: readonly string[] | undefined
+  /** The only filter, if there is none but the state. */
+  readonly only?: { readonly state: string | undefined } | undefined
 }
 
 /** The noteables `m` of a set that the caller may read, and that meet the filters. */
@@ -160,12 +163,16 @@ const feature = (type: ScheduledType): Sql => raw(`p.${featureOf(type)}`)
  * wrote or is assigned to elsewhere: `visibleProjects` and `readableRow` in parts.
  */
 function partsOf(reached: Reached, caller: Actor): List['parts'] {
-  const { type, filters, confidential = false } = reached
+  const { type, filters, confidential = false, only } = reached
   const open = openVisibility(caller)
   const { enabled } = featureLevels
   const audience = sql`m.audience >= ${open}`
   const openProject = sql`p.visibility >= ${open} and ${feature(type)} >= ${enabled}`
-  const counted = { from: sql`from ${tableOf(type)} m`, where: and([audience, ...filters]) }
+  const counted = {
+    from: sql`from ${tableOf(type)} m`,
+    where: and([audience, ...filters]),
+    number: only && numberFor(type, open, only.state),
+  }
   const everyones: ListPart = {
     where: sql`${audience} and ${openProject}`,
     ...(!caller.limits && { counted }),

@@ -9,6 +9,7 @@ import {
   leavesFew,
   type NoteableFilters,
   type NoteableSet,
+  onlyState,
   reach,
   type UserFilter,
 } from '../../planning/index.ts'
@@ -74,6 +75,7 @@ export function listMergeRequests(
   filters: MergeRequestFilters,
   { by, sort }: MergeRequestOrder,
 ): List {
+  const where = conditions(caller, filters)
   return {
     type,
     cached: true,
@@ -83,10 +85,11 @@ export function listMergeRequests(
       type,
       caller,
       set,
-      filters: conditions(caller, filters),
+      filters: where,
       few: isFew(filters),
       ordered: true,
       labels: labelsOf(filters),
+      only: onlyState(filters, where),
     }),
     key: raw('m.id'),
     order: [

@@ -1,0 +1,124 @@
+import { describe, expect } from 'vitest'
+import {
+  audienceNumbers,
+  audienceRows,
+  changeIssue,
+  deleteIssues,
+  insertIssueIn,
+} from '../../../../test/tables/issues.ts'
+import { changeProject, deleteProject } from '../../../../test/tables/projects.ts'
+import { type Client, test, type World } from '../../../../test/world.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { openMergeRequest } from '../../review/merge-requests/testing.ts'
+import { openIssue } from '../issues/testing.ts'
+import { addUpAudiences } from './jobs.ts'
+
+const addUp = async (world: World) => addUpAudiences.run({}, await world.app.open(null))
+
+const visibilities = ['private', 'internal', 'public'] as const
+
+describe('totals over all projects', () => {
+  test('the numbers by audience are those of the tables, whatever changes them', async ({ world }) => {
+    const same = async () => {
+      const { kept, counted } = await audienceNumbers(world)
+      expect(kept).toEqual(counted)
+    }
+    const projects = await Promise.all(visibilities.map((visibility) => storedProject(world, { visibility })))
+    const issues = await Promise.all(projects.map((project) => openIssue(world, { project })))
+    const hidden = await openIssue(world, { project: projects[2]!, confidential: true })
+    const merge = await openMergeRequest(world, { visibility: 'public' })
+    await same()
+    for (const { at } of issues) await world.root.put(at, { state_event: 'close' })
+    await world.root.put(merge.at, { state_event: 'close' })
+    await world.root.put(hidden.at, { confidential: false })
+    await same()
+    await world.root.put(issues[1]!.at, { title: 'Of no account' })
+    for (const { id } of [projects[0]!, merge.project])
+      for (const visibility of [20, 0, 10]) await changeProject(world, id, { visibility })
+    await world.root.put(`/projects/${projects[2]!.id}`, { issues_access_level: 'private' })
+    await world.root.put(`/projects/${merge.project.id}`, { merge_requests_access_level: 'disabled' })
+    await same()
+    await deleteIssues(world, [issues[0]!.id])
+    await changeProject(world, projects[1]!.id, { deleting: true })
+    await same()
+    await deleteProject(world, { id: projects[1]!.id })
+    await same()
+  })
+
+  test('adding up keeps the numbers and leaves a row for each', async ({ world }) => {
+    const project = await storedProject(world)
+    const { id } = await openIssue(world, { project })
+    for (let round = 0; round < 30; round++) {
+      await changeIssue(world, id, { state: 'closed' })
+      await changeIssue(world, id, { state: 'opened' })
+    }
+    const { counted } = await audienceNumbers(world)
+    expect(await audienceRows(world)).toBeGreaterThan(100)
+    await Promise.all([addUp(world), addUp(world), openIssue(world, { project }), addUp(world)])
+    const after = await audienceNumbers(world)
+    expect(after.kept).toEqual(after.counted)
+    expect(await audienceRows(world)).toBeLessThanOrEqual(counted.length + 1)
+  })
+
+  test('issues that are not committed yet hold up neither new ones nor the adding up, and are counted in the end', async ({
+    world,
+  }) => {
+    const project = await storedProject(world)
+    const other = await storedProject(world)
+    const ctx = await world.app.open(null)
+    await ctx.transaction(async (tx) => {
+      await insertIssueIn(tx, project.id, 1)
+      const { id } = await openIssue(world, { project: other })
+      for (let round = 0; round < 30; round++) {
+        await changeIssue(world, id, { state: 'closed' })
+        await changeIssue(world, id, { state: 'opened' })
+      }
+      await addUp(world)
+    })
+    const { kept, counted } = await audienceNumbers(world)
+    expect(kept).toEqual(counted)
+  })
+
+  test('X-Total and statistics of all are those of the lists, for a member, another user and nobody', async ({
+    world,
+  }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const projects = await Promise.all(
+      visibilities.map((visibility) => storedProject(world, { visibility, members: [[ann, 'reporter']] })),
+    )
+    for (const project of projects) {
+      await openIssue(world, { project })
+      const { at } = await openIssue(world, { project, confidential: true })
+      await world.root.put(at, { state_event: 'close' })
+    }
+    await openMergeRequest(world, { project: projects[1]! })
+    await openMergeRequest(world, { project: projects[2]! })
+    const listed = async (who: Client, path: string) => {
+      const first = await who.get(`${path}&per_page=100`)
+      const pages = Math.ceil(Number(first.headers['x-total']) / 100)
+      const rows = [first.json.length]
+      for (let page = 2; page <= pages + 1; page++)
+        rows.push((await who.get(`${path}&per_page=100&page=${page}`)).json.length)
+      return { total: Number(first.headers['x-total']), rows: rows.reduce((sum, count) => sum + count, 0) }
+    }
+    for (const who of [ann, bob, world.anonymous]) {
+      for (const path of [
+        '/issues?scope=all',
+        '/issues?scope=all&state=closed',
+        '/merge_requests?scope=all&state=opened',
+      ]) {
+        const { total, rows } = await listed(who, path)
+        expect([path, total]).toEqual([path, rows])
+      }
+      if (who === world.anonymous) continue
+      const { opened, closed, all } = (await who.get('/issues_statistics?scope=all')).json.statistics.counts
+      expect({ opened, closed, all }).toEqual({
+        opened: (await listed(who, '/issues?scope=all&state=opened')).total,
+        closed: (await listed(who, '/issues?scope=all&state=closed')).total,
+        all: (await listed(who, '/issues?scope=all')).total,
+      })
+    }
+    const closed = async (who: Client) => (await who.get('/issues_statistics?scope=all')).json.statistics.counts.closed
+    expect((await closed(ann)) - (await closed(bob))).toBe(3)
+  })
+})

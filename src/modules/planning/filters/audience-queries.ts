@@ -1,0 +1,37 @@
+import type { Tx } from '../../../db/db.ts'
+import { and, type Sql, sql } from '../../../db/sql.ts'
+import type { ScheduledType } from '../../discussion/index.ts'
+
+/** How many noteables have an audience of at least `audience`, in a state or all of them: an expression, exact in its snapshot. */
+export const numberFor = (type: ScheduledType, audience: Sql, state: string | undefined): Sql => sql`
+  coalesce(
+    (
+      select sum(c.number)
+      from audience_counts c
+      where ${and([
+        sql`c.type = ${type}`,
+        sql`c.audience >= ${audience}`,
+        ...(state === undefined ? [] : [sql`c.state = ${state}`]),
+      ])}
+    ),
+    0
+  )::bigint
+`
+
+/** So many rows are read in no time. */
+const fewRows = 100
+
+/** Adds up the rows of `audience_counts`, to which each change of a noteable adds one or two. Those that are not committed yet stay. */
+export const addUpNumbers = (tx: Tx): Promise<number> =>
+  tx.run(sql`
+    with gone as (
+      delete from audience_counts
+      where (select count(*) from audience_counts) > ${fewRows}
+      returning type, audience, state, number
+    )
+    insert into audience_counts (type, audience, state, number)
+    select type, audience, state, sum(number)
+    from gone
+    group by type, audience, state
+    having sum(number) <> 0
+  `)
