@@ -79,7 +79,7 @@ describe('totals over all projects', () => {
     expect(kept).toEqual(counted)
   })
 
-  test('X-Total and statistics of all are those of the lists, for a member, another user and nobody', async ({
+  test('X-Total and statistics of all are those of the lists, for a member, another user and without sign-in', async ({
     world,
   }) => {
     const [ann, bob] = [await world.user(), await world.user()]

@@ -8,17 +8,18 @@ export const numberFor = (type: ScheduledType, audience: Sql, state: string | un
     (
       select sum(c.number)
       from audience_counts c
-      where ${and([
-        sql`c.type = ${type}`,
-        sql`c.audience >= ${audience}`,
-        ...(state === undefined ? [] : [sql`c.state = ${state}`]),
-      ])}
+      where
+        ${and([
+          sql`c.type = ${type}`,
+          sql`c.audience >= ${audience}`,
+          ...(state === undefined ? [] : [sql`c.state = ${state}`]),
+        ])}
     ),
     0
   )::bigint
 `
 
-/** So many rows are read in no time. */
+/** Up to this number, adding up costs more than it saves. */
 const fewRows = 100
 
 /** Adds up the rows of `audience_counts`, to which each change of a noteable adds one or two. Those that are not committed yet stay. */
