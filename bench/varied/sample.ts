@@ -81,12 +81,12 @@ export async function sampleOf(databaseUrl: string, size: Size, repository: stri
     const mergeRequests = await read<{ user: string; project: string; iid: string }>(
       `select a.user_id as user, m.project_id as project, m.iid from merge_requests m join projects p on p.id = m.project_id
         join group_access a on a.group_id = p.namespace_id and a.level >= 20
-        where ${isCaller('a.user_id')} order by random() limit ${rows}`,
+        where not p.archived and ${isCaller('a.user_id')} order by random() limit ${rows}`,
     )
     const issues = await read<{ user: string; project: string; iid: string }>(
       `select a.user_id as user, m.project_id as project, m.iid from issues m join projects p on p.id = m.project_id
         join group_access a on a.group_id = p.namespace_id and a.level >= 10
-        where m.id % ${Math.max(1, size.issues / 10_000)} = 0 and not m.confidential and ${isCaller('a.user_id')}
+        where m.id % ${Math.max(1, size.issues / 10_000)} = 0 and not m.confidential and not p.archived and ${isCaller('a.user_id')}
         order by random() limit ${rows}`,
     )
     const issueWords = await read<{ word: string }>(
