@@ -2,8 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect } from 'vitest'
 import { test, type World } from '../../test/world.ts'
+import { Moment } from './moment.ts'
 import { RequestSnapshot } from './request-snapshot.ts'
 import { integer, text } from './row.ts'
+import { readChanges } from './snapshot-cache.ts'
 import { sql } from './sql.ts'
 import { rowCache } from './testing/row-cache.ts'
 
@@ -56,6 +58,24 @@ describe('the row cache', () => {
     reads.sent.length = 0
     await reads.snapshotCache.row(named, nameOf(1))
     expect(reads.sent).toEqual([read])
+  })
+
+  test('what was changed lately is read from the index, however much was changed before', async ({ world }) => {
+    const client = new pg.Client({ connectionString: world.databaseUrl })
+    await client.connect()
+    try {
+      await client.query('begin; set local plan_cache_mode = force_generic_plan')
+      await client.query(
+        "insert into table_changes (transaction, relation) select n::text::xid8, 'earlier' from generate_series(1, 20000) n",
+      )
+      await client.query(`prepare changes as ${readChanges(new Moment('19999:20000:19999 2026-11-26')).text}`)
+      const { rows } = await client.query(`explain execute changes ('19999', '{19999}', '20000', 1000)`)
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+      expect(plan).toContain('table_changes_pkey')
+      expect(plan).not.toMatch(/Seq Scan on table_changes /)
+    } finally {
+      await client.end()
+    }
   })
 
   test.for([

@@ -19,14 +19,22 @@ const change = raw(
   `concat_ws(' ', transaction, relation, coalesce(array_to_string(holders, ','), '-'), coalesce(array_to_string(merge_requests, ','), '-'))`,
 )
 
-/** The present moment, and which transactions have changed which tables since another one. */
-const readChanges = (since: Moment | undefined): Sql => sql`
+/**
+ * The present moment, and which transactions have changed which tables since another one. The upper bound is no condition: with it, the planner
+ * takes the changes for few, whatever the parameters, and reads the index. Else it reads all changes of the last minutes.
+ */
+export const readChanges = (since: Moment | undefined): Sql => sql`
   select ${moment} as snapshot,
     coalesce((select since from table_changes_kept) <= ${since?.begin ?? '0'}::xid8, false) as complete,
     array(
       (
-        select ${change} from table_changes where transaction = any(${since?.running ?? []}::xid8[])
-        union all select ${change} from table_changes where transaction >= ${since?.end ?? '0'}::xid8
+        select ${change}
+        from table_changes
+        where transaction = any(${since?.running ?? []}::xid8[])
+        union all
+        select ${change}
+        from table_changes
+        where transaction >= ${since?.end ?? '0'}::xid8 and transaction < pg_snapshot_xmax(pg_current_snapshot())
       )
       limit ${maximumChanges}
     ) as changes
