@@ -13,7 +13,11 @@ const folders = ['src']
 const root = fileURLToPath(new URL('..', import.meta.url))
 const isWriting = process.argv.includes('--write')
 const named = process.argv.slice(2).filter((word) => !word.startsWith('--'))
-const listed = execFileSync('git', ['ls-files', '-z', '--', ...(named.length > 0 ? named : folders)], { cwd: root })
+const listed = execFileSync(
+  'git',
+  ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '--', ...(named.length > 0 ? named : folders)],
+  { cwd: root },
+)
 const files = String(listed)
   .split('\0')
   .filter((file) => file.endsWith('.ts'))

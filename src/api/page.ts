@@ -301,18 +301,23 @@ const rowsToRead = (rows: number): number => 2 ** Math.max(5, Math.ceil(Math.log
 /** Rows of a table to check for those of a crowded part: enough if one of 256 belongs to it. */
 const rowsToCheck = (rows: number): number => Math.min(256 * rowsToRead(rows), 2 ** 16)
 
+/** Expression for the number of rows of a list, of which each part counts as `most` at most. */
+export function countOf({ from, parts }: Pick<List, 'from' | 'parts'>, where: Sql, most: number): Sql {
+  const limit = literal(most)
+  const counts = (parts ?? [everything]).map((part) => {
+    if (part.counted?.number) return sql`least(${part.counted.number}, ${limit})`
+    const rows = part.counted ?? { from, where: sql`${where} and ${part.where}` }
+    return sql`(select count(*) from (select 1 ${rows.from} where ${rows.where} limit ${limit}) as counted)`
+  })
+  return join(counts, ' + ')
+}
+
 /**
  * Returns a function that counts the rows of a list, up to `countedRows` + 1 of each part. A total that is probably cached is
  * queried at once, in the same round trip as the rows.
  */
 function totalOf(db: Db, { from, parts, byClock, ofProject }: List, where: Sql): () => Promise<number> {
-  const most = literal(countedRows + 1)
-  const counts = (parts ?? [everything]).map((part) => {
-    if (part.counted?.number) return sql`least(${part.counted.number}, ${most})`
-    const rows = part.counted ?? { from, where: sql`${where} and ${part.where}` }
-    return sql`(select count(*) from (select 1 ${rows.from} where ${rows.where} limit ${most}) as counted)`
-  })
-  const statement = sql`select ${join(counts, ' + ')} as total`
+  const statement = sql`select ${countOf({ from, parts }, where, countedRows + 1)} as total`
   const shape = { total: integer }
   const count = async () =>
     (await (byClock ? db.row(shape, statement) : db.snapshotCache.row(shape, statement, holdersOfList(ofProject))))!

@@ -138,13 +138,6 @@ export const leavesFew = ({ scope, author, search, reaction, assignee, milestone
   [scope, author, search].some((filter) => filter !== undefined) ||
   [reaction, assignee, milestone].some((filter) => filter !== undefined && filter !== 'None')
 
-/** The state, if filters with these conditions are no more than that. */
-export const onlyState = (
-  { state }: NoteableFilters,
-  where: readonly Sql[],
-): { readonly state: string | undefined } | undefined =>
-  where.length === (state === undefined ? 0 : 1) ? { state } : undefined
-
 /** Titles of labels all of which the filters require. */
 export const labelsOf = ({ labels }: NoteableFilters): readonly string[] | undefined =>
   typeof labels === 'string' ? undefined : labels

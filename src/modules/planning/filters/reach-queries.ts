@@ -43,8 +43,8 @@ type Reached = {
   readonly ordered?: boolean
   /** The filters leave those with labels of these titles. */
   readonly labels?: readonly string[] | undefined
-  /** The only filter, if there is none but the state. */
-  readonly only?: { readonly state: string | undefined } | undefined
+  /** The state that one of the filters requires; undefined if none does. */
+  readonly state: string | undefined
 }
 
 /** The noteables `m` of a set that the caller may read, and that meet the filters. */
@@ -163,7 +163,7 @@ const feature = (type: ScheduledType): Sql => raw(`p.${featureOf(type)}`)
  * wrote or is assigned to elsewhere: `visibleProjects` and `readableRow` in parts.
  */
 function partsOf(reached: Reached, caller: Actor): List['parts'] {
-  const { type, filters, confidential = false, only } = reached
+  const { type, filters, confidential = false, state } = reached
   const open = openVisibility(caller)
   const { enabled } = featureLevels
   const audience = sql`m.audience >= ${open}`
@@ -171,7 +171,8 @@ function partsOf(reached: Reached, caller: Actor): List['parts'] {
   const counted = {
     from: sql`from ${tableOf(type)} m`,
     where: and([audience, ...filters]),
-    number: only && numberFor(type, open, only.state),
+    // Unless there are other filters.
+    number: filters.length === (state === undefined ? 0 : 1) ? numberFor(type, open, state) : undefined,
   }
   const everyones: ListPart = {
     where: sql`${audience} and ${openProject}`,

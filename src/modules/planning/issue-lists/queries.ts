@@ -1,11 +1,11 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { List, ListPart } from '../../../api/page.ts'
+import { countOf, type List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, type RowOf } from '../../../db/row.ts'
-import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { readableById } from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, NoteableSet, Presence } from '../filters/filters.ts'
-import { filtered, labelsOf, leavesFew, negated, notMatching, onlyState } from '../filters/queries.ts'
+import { filtered, labelsOf, leavesFew, negated, notMatching } from '../filters/queries.ts'
 import { reach } from '../filters/reach-queries.ts'
 import { cachedIssues, holdersOfIssue } from '../issues/record-queries.ts'
 import type { IssueState } from '../issues/states.ts'
@@ -85,20 +85,18 @@ function conditions(caller: Caller, f: IssueFilters): Sql[] {
   return where
 }
 
-function reachOf(caller: Caller, set: NoteableSet, filters: IssueFilters, order?: IssueOrder) {
-  const where = conditions(caller, filters)
-  return reach({
+const reachOf = (caller: Caller, set: NoteableSet, filters: IssueFilters, order?: IssueOrder) =>
+  reach({
     type,
     caller,
     set,
     ordered: order !== undefined,
-    filters: where,
+    filters: conditions(caller, filters),
     few: leavesFew(filters) || (filters.epic !== undefined && filters.epic !== 'None'),
     confidential: filters.confidential === true,
     labels: labelsOf(filters),
-    only: onlyState(filters, where),
+    state: filters.state,
   })
-}
 
 /** Issues that the caller may read. */
 export const listIssues = (caller: Caller, set: NoteableSet, filters: IssueFilters, order: IssueOrder): List => ({
@@ -125,18 +123,8 @@ export async function countIssues(
   filters: Omit<IssueFilters, 'state'>,
 ): Promise<IssueCounts> {
   const count = (state: IssueState): Sql => {
-    const { from, where, parts } = reachOf(caller, set, { ...filters, state })
-    const counts = (parts ?? [{ where: raw('true') }]).map((part: ListPart) => {
-      if (part.counted?.number) return part.counted.number
-      const counted = part.counted ?? { from, where: and([...where, part.where]) }
-      return sql`
-        (
-          select count(*)
-          from (select 1 ${counted.from} where ${counted.where} limit ${literal(countedIssues)}) as counted
-        )
-      `
-    })
-    return sql`least(${join(counts, ' + ')}, ${literal(countedIssues)})::integer`
+    const reached = reachOf(caller, set, { ...filters, state })
+    return sql`least(${countOf(reached, and(reached.where), countedIssues)}, ${literal(countedIssues)})::integer`
   }
   return (await db.snapshotCache.row(
     issueCountsRow,

@@ -9,7 +9,6 @@ import {
   leavesFew,
   type NoteableFilters,
   type NoteableSet,
-  onlyState,
   reach,
   type UserFilter,
 } from '../../planning/index.ts'
@@ -75,7 +74,6 @@ export function listMergeRequests(
   filters: MergeRequestFilters,
   { by, sort }: MergeRequestOrder,
 ): List {
-  const where = conditions(caller, filters)
   return {
     type,
     cached: true,
@@ -85,11 +83,11 @@ export function listMergeRequests(
       type,
       caller,
       set,
-      filters: where,
+      filters: conditions(caller, filters),
       few: isFew(filters),
       ordered: true,
       labels: labelsOf(filters),
-      only: onlyState(filters, where),
+      state: filters.state,
     }),
     key: raw('m.id'),
     order: [
