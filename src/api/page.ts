@@ -1,4 +1,4 @@
-import type { Db, HoldersOf, Statement } from '../db/db.ts'
+import { byKey, type Db, type HoldersOf, type Statement } from '../db/db.ts'
 import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
 import { and, empty, join, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
@@ -56,8 +56,10 @@ export type ListPart = {
   readonly few?: boolean
   /** For a part with `few` that may have many rows after all. */
   readonly crowded?: Crowded
-  /** The same rows `from` fewer tables, to be counted; `number` is an expression for how many there are, if that is known. */
-  readonly counted?: { readonly from: Sql; readonly where: Sql; readonly number?: Sql | undefined }
+  /** The same rows `from` fewer tables, to be counted. */
+  readonly counted?: { readonly from: Sql; readonly where: Sql }
+  /** An expression for how many rows there are, if that is stored: nothing is counted then. */
+  readonly number?: Sql | undefined
 }
 
 /** A list as its module describes it; limit, offset or keyset and the count are added here. */
@@ -79,6 +81,8 @@ export type List = {
   readonly parts?: readonly [ListPart, ...ListPart[]] | undefined
   /** Common table expressions, `name as …`, to which the conditions of parts refer. Not those that count. */
   readonly given?: Sql | undefined
+  /** All parts with many rows have a `number`: one plan of the total is best for all values. */
+  readonly numbered?: boolean | undefined
   /** The last key must be unique. Rows where a key is null come last in both directions if `nulls` says so. */
   readonly order: readonly { readonly by: Sql; readonly direction: Direction; readonly nulls?: 'last' }[]
   /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
@@ -305,19 +309,24 @@ const rowsToCheck = (rows: number): number => Math.min(256 * rowsToRead(rows), 2
 export function countOf({ from, parts }: Pick<List, 'from' | 'parts'>, where: Sql, most: number): Sql {
   const limit = literal(most)
   const counts = (parts ?? [everything]).map((part) => {
-    if (part.counted?.number) return sql`least(${part.counted.number}, ${limit})`
+    if (part.number) return sql`least(${part.number}, ${limit})`
     const rows = part.counted ?? { from, where: sql`${where} and ${part.where}` }
     return sql`(select count(*) from (select 1 ${rows.from} where ${rows.where} limit ${limit}) as counted)`
   })
   return join(counts, ' + ')
 }
 
+/** A statement of `countOf`, planned as suits the list. */
+export const countStatement = ({ numbered }: Pick<List, 'numbered'>, statement: Sql): Statement =>
+  numbered ? byKey(statement) : statement
+
 /**
  * Returns a function that counts the rows of a list, up to `countedRows` + 1 of each part. A total that is probably cached is
  * queried at once, in the same round trip as the rows.
  */
-function totalOf(db: Db, { from, parts, byClock, ofProject }: List, where: Sql): () => Promise<number> {
-  const statement = sql`select ${countOf({ from, parts }, where, countedRows + 1)} as total`
+function totalOf(db: Db, list: List, where: Sql): () => Promise<number> {
+  const { byClock, ofProject } = list
+  const statement = countStatement(list, sql`select ${countOf(list, where, countedRows + 1)} as total`)
   const shape = { total: integer }
   const count = async () =>
     (await (byClock ? db.row(shape, statement) : db.snapshotCache.row(shape, statement, holdersOfList(ofProject))))!

@@ -125,6 +125,24 @@ export async function staleOrderCopies(world: World, projectId: number): Promise
   return rows.map(({ id }) => Number(id))
 }
 
+/** The numbers in `issue_counts`, and those of the issues themselves. */
+export const projectNumbers = async (world: World) => {
+  const [kept, counted] = await Promise.all([
+    world.rows(`
+      select project_id, opened, confidential, closed, closed_confidential from issue_counts
+      where (opened, closed) <> (0, 0) order by project_id
+    `),
+    world.rows(`
+      select project_id, count(*) filter (where state = 'opened')::integer as opened,
+        count(*) filter (where state = 'opened' and confidential)::integer as confidential,
+        count(*) filter (where state = 'closed')::integer as closed,
+        count(*) filter (where state = 'closed' and confidential)::integer as closed_confidential
+      from issues group by project_id order by project_id
+    `),
+  ])
+  return { kept, counted }
+}
+
 /** How many noteables there are by kind, audience and state: as `audience_counts` says, and as counted now. */
 export const audienceNumbers = async (world: World) => {
   const [kept, counted] = await Promise.all([

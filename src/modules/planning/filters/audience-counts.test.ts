@@ -5,9 +5,11 @@ import {
   changeIssue,
   deleteIssues,
   insertIssueIn,
+  projectNumbers,
 } from '../../../../test/tables/issues.ts'
 import { changeProject, deleteProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
+import type { Level } from '../../../access/levels.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 import { openIssue } from '../issues/testing.ts'
@@ -18,10 +20,12 @@ const addUp = async (world: World) => addUpAudiences.run({}, await world.app.ope
 const visibilities = ['private', 'internal', 'public'] as const
 
 describe('totals over all projects', () => {
-  test('the numbers by audience are those of the tables, whatever changes them', async ({ world }) => {
+  test('the numbers by audience and by project are those of the tables, whatever changes them', async ({ world }) => {
     const same = async () => {
       const { kept, counted } = await audienceNumbers(world)
       expect(kept).toEqual(counted)
+      const byProject = await projectNumbers(world)
+      expect(byProject.kept).toEqual(byProject.counted)
     }
     const projects = await Promise.all(visibilities.map((visibility) => storedProject(world, { visibility })))
     const issues = await Promise.all(projects.map((project) => openIssue(world, { project })))
@@ -30,7 +34,16 @@ describe('totals over all projects', () => {
     await same()
     for (const { at } of issues) await world.root.put(at, { state_event: 'close' })
     await world.root.put(merge.at, { state_event: 'close' })
+    await same()
     await world.root.put(hidden.at, { confidential: false })
+    await same()
+    await world.root.put(hidden.at, { state_event: 'close' })
+    await world.root.put(hidden.at, { confidential: true })
+    await same()
+    await world.root.put(hidden.at, { state_event: 'reopen' })
+    await same()
+    await world.root.put(hidden.at, { state_event: 'close' })
+    await deleteIssues(world, [hidden.id])
     await same()
     await world.root.put(issues[1]!.at, { title: 'Of no account' })
     for (const { id } of [projects[0]!, merge.project])
@@ -120,5 +133,77 @@ describe('totals over all projects', () => {
     }
     const closed = async (who: Client) => (await who.get('/issues_statistics?scope=all')).json.statistics.counts.closed
     expect((await closed(ann)) - (await closed(bob))).toBe(3)
+  })
+
+  test('X-Total and statistics from stored numbers are those of a count, for each kind of caller and project', async ({
+    world,
+  }) => {
+    const group = await world.group({ visibility: 'public' })
+    const [guest, reporter, ofGroup, stranger] = [
+      await world.user(),
+      await world.user(),
+      await world.user(),
+      await world.user(),
+    ]
+    const external = await world.user({ external: true })
+    await world.root.post(`/groups/${group.id}/members`, { user_id: ofGroup.id, access_level: 10 })
+    const members: [Client, Level][] = [
+      [guest, 'guest'],
+      [reporter, 'reporter'],
+    ]
+    const shapes = visibilities.flatMap((visibility) => [
+      { visibility, change: { issues_access_level: 'enabled' } },
+      { visibility, change: { issues_access_level: 'private' } },
+    ])
+    const projects = await Promise.all(
+      [...shapes, { visibility: 'public', change: { issues_access_level: 'disabled' } } as const].map(
+        async ({ visibility, change }) => ({ ...(await storedProject(world, { visibility, group, members })), change }),
+      ),
+    )
+    const archived = await storedProject(world, { group, members })
+    for (const project of [...projects, archived]) {
+      await openIssue(world, { project })
+      await openIssue(world, { project, confidential: true, assignee_ids: [guest.id] })
+      const { at } = await openIssue(world, { project, confidential: true })
+      await world.root.put(at, { state_event: 'close' })
+      const written = await openIssue(world, { project, author: reporter })
+      await world.root.put(written.at, { confidential: true })
+      await world.root.delete(`/projects/${project.id}/members/${reporter.id}`)
+      if (project.id % 2)
+        await world.root.post(`/projects/${project.id}/members`, { user_id: reporter.id, access_level: 20 })
+    }
+    for (const { id, change } of projects) await world.root.put(`/projects/${id}`, change)
+    await changeProject(world, archived.id, { archived: true })
+
+    const since = 'created_after=2000-01-01T00:00:00Z'
+    const total = async (who: Client, path: string) => {
+      const { status, headers } = await who.get(path)
+      return status === 200 ? Number(headers['x-total']) : status
+    }
+    const seen = new Set<number>()
+    for (const who of [guest, reporter, ofGroup, stranger, external, world.root, world.anonymous])
+      for (const list of [
+        '/issues?scope=all',
+        `/groups/${group.id}/issues?scope=all`,
+        `/groups/${group.id}/issues?non_archived=false`,
+      ]) {
+        const counted: number[] = []
+        for (const state of ['all', 'opened', 'closed']) {
+          const path = `${list}&state=${state}`
+          const number = await total(who, path)
+          expect([path, number]).toEqual([path, await total(who, `${path}&${since}`)])
+          counted.push(number)
+        }
+        if (list.startsWith('/groups')) seen.add(counted[0]!)
+        if (who === world.anonymous) continue
+        const statistics = list
+          .replace(/issues\b(?!.*issues)/, 'issues_statistics')
+          .replace('non_archived=false', 'scope=all')
+        const { all, opened, closed } = (await who.get(statistics)).json.statistics.counts
+        const counts = (await who.get(`${statistics}&${since}`)).json.statistics.counts
+        expect({ all, opened, closed }).toEqual(counts)
+      }
+    // The callers differ in what they see.
+    expect(seen.size).toBeGreaterThan(5)
   })
 })

@@ -4,12 +4,11 @@ import { countedRows, type List, type ListPart } from '../../../api/page.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import {
-  assigneesTableOf,
-  columnOf,
   featureOf,
   kindOf,
   lowestReader,
   notHidden,
+  readableKind,
   readableRow,
   type ScheduledType,
   tableOf,
@@ -18,7 +17,9 @@ import { projectParts, within } from '../../namespaces/index.ts'
 import { memberAtLeast, openVisibility, visibleProjects, withinLimits } from '../../projects/index.ts'
 import { numberFor } from './audience-queries.ts'
 import type { NoteableSet } from './filters.ts'
+import { issuesIn } from './issue-number-queries.ts'
 import { type Labelled, labelledBy } from './label-queries.ts'
+import { ownConfidential } from './own-confidential-queries.ts'
 
 /** What a list of noteables reads: the conditions of the caller's access, or the parts that imply them. */
 type Reach = {
@@ -27,6 +28,7 @@ type Reach = {
   readonly where: readonly Sql[]
   readonly parts?: List['parts']
   readonly given?: List['given']
+  readonly numbered?: List['numbered']
 }
 
 type Reached = {
@@ -57,13 +59,14 @@ export function reach(reached: Reached): Reach {
       ? { from, where: [...own, notHidden(type, caller)] }
       : { from: sql`from ${tableOf(type)} m`, where: own }
   }
-  const readable = [raw('not p.deleting'), visibleProjects(caller), readableRow(type, caller), ...filters]
-  if (set.of === 'group')
-    return {
-      from,
-      where: [...readable, ...(set.archived ? [] : [raw('not p.archived')])],
-      parts: [partIn(reached, set)],
-    }
+  const visible = [raw('not p.deleting'), visibleProjects(caller)]
+  const readable = [...visible, readableRow(type, caller), ...filters]
+  if (set.of === 'group') {
+    const unarchived = set.archived ? [] : [raw('not p.archived')]
+    const part = partIn(reached, set)
+    const number = numberIn(reached, and([...visible, readableKind(type, caller), ...unarchived, part.where]))
+    return { from, where: [...readable, ...unarchived], parts: [{ ...part, number }], numbered: isNumbered(reached) }
+  }
   const inParts =
     caller === null || caller.admin || few ? { from, where: readable } : reachInParts(reached, caller, from)
   if (!ordered || few || !labels) return inParts
@@ -72,16 +75,27 @@ export function reach(reached: Reached): Reach {
 }
 
 /** What a caller other than an administrator may read of all noteables. */
-const reachInParts = (reached: Reached, caller: Actor, from: Sql): Reach => ({
-  from,
-  where: [
+function reachInParts(reached: Reached, caller: Actor, from: Sql): Reach {
+  const projects = [
     raw('not p.deleting'),
     sql`${feature(reached.type)} > ${featureLevels.disabled}`,
     ...(caller.limits ? [withinLimits(caller)] : []),
-    ...reached.filters,
-  ],
-  parts: partsOf(reached, caller),
-})
+  ]
+  const where = [...projects, ...reached.filters]
+  return { from, where, parts: partsOf(reached, caller, projects), numbered: isNumbered(reached) && !caller.limits }
+}
+
+/** No filter leaves fewer than that of the state does, if there is one. */
+const ofState = ({ filters, state }: Reached): boolean => filters.length === (state === undefined ? 0 : 1)
+
+/** Their numbers are stored by project. */
+const isNumbered = (reached: Reached): boolean => reached.type === 'Issue' && ofState(reached)
+
+/** How many noteables of these projects the caller may read, where that is stored. */
+function numberIn(reached: Reached, projects: Sql, hiddenOnly?: Sql): Sql | undefined {
+  const { caller, state } = reached
+  return isNumbered(reached) ? issuesIn({ caller, projects, hiddenOnly, state }) : undefined
+}
 
 /** About as many rows as a page needs. */
 const pageRows = 32
@@ -162,28 +176,28 @@ const feature = (type: ScheduledType): Sql => raw(`p.${featureOf(type)}`)
  * The noteables of projects that are open to the caller, those of the caller's projects, and the confidential ones that the caller
  * wrote or is assigned to elsewhere: `visibleProjects` and `readableRow` in parts.
  */
-function partsOf(reached: Reached, caller: Actor): List['parts'] {
+function partsOf(reached: Reached, caller: Actor, projects: readonly Sql[]): List['parts'] {
   const { type, filters, confidential = false, state } = reached
   const open = openVisibility(caller)
   const { enabled } = featureLevels
   const audience = sql`m.audience >= ${open}`
   const openProject = sql`p.visibility >= ${open} and ${feature(type)} >= ${enabled}`
-  const counted = {
-    from: sql`from ${tableOf(type)} m`,
-    where: and([audience, ...filters]),
-    // Unless there are other filters.
-    number: filters.length === (state === undefined ? 0 : 1) ? numberFor(type, open, state) : undefined,
-  }
   const everyones: ListPart = {
     where: sql`${audience} and ${openProject}`,
-    ...(!caller.limits && { counted }),
+    ...(!caller.limits && {
+      counted: { from: sql`from ${tableOf(type)} m`, where: and([audience, ...filters]) },
+      number: ofState(reached) ? numberFor(type, open, state) : undefined,
+    }),
   }
   const shown = kindOf(type).hiddenBy ? sql`and ${notHidden(type, caller)}` : raw('')
   const isClosed = sql`m.audience < ${open}`
   const members = projectParts(caller, lowestReader(type), raw('p.id'), raw('p.namespace_id')).map((part): ListPart => {
     // An array of the projects: they lead to the noteables in every plan.
     const closed = sql`${isClosed} and m.project_id = any(array(select p.id from projects p where ${part})) ${shown}`
-    return partOfProjects(reached, closed, part, sql`${isClosed} and ${part} ${shown}`)
+    return {
+      ...partOfProjects(reached, closed, part, sql`${isClosed} and ${part} ${shown}`),
+      number: numberIn(reached, and([...projects, part]), openProject),
+    }
   })
   const own: ListPart[] = kindOf(type).hiddenBy
     ? [
@@ -200,17 +214,3 @@ function partsOf(reached: Reached, caller: Actor): List['parts'] {
   const parts = [...(confidential ? [] : [everyones]), ...members, ...own]
   return parts as [ListPart, ...ListPart[]]
 }
-
-/** Confidential noteables that the caller wrote or is assigned to. */
-const ownConfidential = (type: ScheduledType, caller: Actor): Sql =>
-  join(
-    [
-      sql`select c.id from ${tableOf(type)} c where c.author_id = ${caller.id} and c.confidential`,
-      sql`
-        select c.id
-        from ${assigneesTableOf(type)} a join ${tableOf(type)} c on c.id = a.${columnOf(type)}
-        where a.user_id = ${caller.id} and c.confidential
-      `,
-    ],
-    ' union ',
-  )

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import { countOf, type List } from '../../../api/page.ts'
+import { countOf, countStatement, type List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, type RowOf } from '../../../db/row.ts'
 import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
@@ -122,12 +122,10 @@ export async function countIssues(
   set: NoteableSet,
   filters: Omit<IssueFilters, 'state'>,
 ): Promise<IssueCounts> {
-  const count = (state: IssueState): Sql => {
-    const reached = reachOf(caller, set, { ...filters, state })
-    return sql`least(${countOf(reached, and(reached.where), countedIssues)}, ${literal(countedIssues)})::integer`
-  }
-  return (await db.snapshotCache.row(
-    issueCountsRow,
-    sql`select ${count('opened')} as opened, ${count('closed')} as closed`,
-  ))!
+  const reached = (state: IssueState) => reachOf(caller, set, { ...filters, state })
+  const [opened, closed] = [reached('opened'), reached('closed')]
+  const count = (reach: typeof opened): Sql =>
+    sql`least(${countOf(reach, and(reach.where), countedIssues)}, ${literal(countedIssues)})::integer`
+  const counts = sql`select ${count(opened)} as opened, ${count(closed)} as closed`
+  return (await db.snapshotCache.row(issueCountsRow, countStatement(opened, counts)))!
 }
