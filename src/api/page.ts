@@ -81,8 +81,8 @@ export type List = {
   readonly parts?: readonly [ListPart, ...ListPart[]] | undefined
   /** Common table expressions, `name as …`, to which the conditions of parts refer. Not those that count. */
   readonly given?: Sql | undefined
-  /** All parts with many rows have a `number`: one plan of the total is best for all values. */
-  readonly numbered?: boolean | undefined
+  /** One plan is best for all values (`byKey`): of its total, as all parts with many rows have a `number`, or of all its statements. */
+  readonly onePlan?: 'total' | 'all' | undefined
   /** The last key must be unique. Rows where a key is null come last in both directions if `nulls` says so. */
   readonly order: readonly { readonly by: Sql; readonly direction: Direction; readonly nulls?: 'last' }[]
   /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
@@ -138,7 +138,10 @@ export async function fetchStamps(db: Db, list: List, page: Page): Promise<Paged
   const total = page.keyset ? undefined : totalOf(db, list, where)
   const found = await db.snapshotCache.row(
     { lines: nullable(text) },
-    sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines from (${rows}) as found`,
+    rowsStatement(
+      list,
+      sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines from (${rows}) as found`,
+    ),
   )
   const lines = found?.lines ?? null
   const stamps = lines === null ? [] : lines.split('\n').map(stampFrom)
@@ -172,17 +175,17 @@ export async function fetchPage<S extends Shape>(
       ),
     }
   }
-  const statement = pageStatement(list, where, page.perPage + 1, offset)
+  const statement = rowsStatement(list, pageStatement(list, where, page.perPage + 1, offset))
   const found: readonly Readonly<RowOf<S>>[] = await (list.cached ? db.snapshotCache : db).rows(shape, statement)
   return total ? offsetPaged(page, found, total) : keysetPaged(list, page, found)
 }
 
 /** The ids of a page as one text, so that an empty page is cached, too. */
-async function fetchIds(db: Db, { ofProject }: List, picked: Sql): Promise<{ readonly id: number }[]> {
+async function fetchIds(db: Db, list: List, picked: Sql): Promise<{ readonly id: number }[]> {
   const found = await db.snapshotCache.row(
     { ids: nullable(text) },
-    sql`select string_agg(found.picked::text, ',') as ids from (${picked}) as found`,
-    holdersOfList(ofProject),
+    rowsStatement(list, sql`select string_agg(found.picked::text, ',') as ids from (${picked}) as found`),
+    holdersOfList(list.ofProject),
   )
   const ids = found?.ids ?? null
   return ids === null ? [] : ids.split(',').map((id) => ({ id: Number(id) }))
@@ -305,7 +308,10 @@ const rowsToRead = (rows: number): number => 2 ** Math.max(5, Math.ceil(Math.log
 /** Rows of a table to check for those of a crowded part: enough if one of 256 belongs to it. */
 const rowsToCheck = (rows: number): number => Math.min(256 * rowsToRead(rows), 2 ** 16)
 
-/** Expression for the number of rows of a list, of which each part counts as `most` at most. */
+/**
+ * Expression for the number of rows of a list, of which each part counts as `most` at most. Once the first parts reach `most`, the others are
+ * not counted.
+ */
 export function countOf({ from, parts }: Pick<List, 'from' | 'parts'>, where: Sql, most: number): Sql {
   const limit = literal(most)
   const counts = (parts ?? [everything]).map((part) => {
@@ -313,12 +319,24 @@ export function countOf({ from, parts }: Pick<List, 'from' | 'parts'>, where: Sq
     const rows = part.counted ?? { from, where: sql`${where} and ${part.where}` }
     return sql`(select count(*) from (select 1 ${rows.from} where ${rows.where} limit ${limit}) as counted)`
   })
-  return join(counts, ' + ')
+  // `offset 0` keeps the planner from writing out, and so counting, the first part twice.
+  return counts.reduceRight(
+    (rest, count) => sql`
+      (
+        select case when first_part.found >= ${limit} then first_part.found else first_part.found + ${rest} end
+        from (select ${count} as found offset 0) as first_part
+      )
+    `,
+  )
 }
 
 /** A statement of `countOf`, planned as suits the list. */
-export const countStatement = ({ numbered }: Pick<List, 'numbered'>, statement: Sql): Statement =>
-  numbered ? byKey(statement) : statement
+export const countStatement = ({ onePlan }: Pick<List, 'onePlan'>, statement: Sql): Statement =>
+  onePlan ? byKey(statement) : statement
+
+/** A statement of rows of the list, planned as suits it. */
+const rowsStatement = ({ onePlan }: Pick<List, 'onePlan'>, statement: Sql): Statement =>
+  onePlan === 'all' ? byKey(statement) : statement
 
 /**
  * Returns a function that counts the rows of a list, up to `countedRows` + 1 of each part. A total that is probably cached is

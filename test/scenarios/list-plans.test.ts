@@ -5,9 +5,11 @@ import type { Size } from '../../bench/sizes.ts'
 import { userId } from '../../bench/world.ts'
 import type { Actor, Caller } from '../../src/access/actor.ts'
 import { fetchPage, type List } from '../../src/api/page.ts'
-import type { Db } from '../../src/db/db.ts'
-import { and, raw, type Sql, sql } from '../../src/db/sql.ts'
+import type { Db, Statement } from '../../src/db/db.ts'
+import { and, raw, sql } from '../../src/db/sql.ts'
+import type { Noteable } from '../../src/modules/discussion/noteables/noteable.ts'
 import { columnOf, labelsTableOf, readableRow, tableOf } from '../../src/modules/discussion/noteables/queries.ts'
+import { notesOf } from '../../src/modules/discussion/notes/record-queries.ts'
 import { listGroups } from '../../src/modules/groups/groups/list-queries.ts'
 import { issueOrders } from '../../src/modules/planning/issue-lists/order-queries.ts'
 import { listIssues } from '../../src/modules/planning/issue-lists/queries.ts'
@@ -114,13 +116,13 @@ function readsOf(plan: Plan): number {
 }
 
 /** The statement that reads a page of 20. */
-async function pageOf(list: List, page: number): Promise<Sql> {
-  const statements: Sql[] = []
-  const rows = async (_: unknown, statement: Sql) => {
+async function pageOf(list: List, page: number): Promise<Statement> {
+  const statements: Statement[] = []
+  const rows = async (_: unknown, statement: Statement) => {
     statements.push(statement)
     return []
   }
-  const row = async (shape: object, statement: Sql) => {
+  const row = async (shape: object, statement: Statement) => {
     if ('ids' in shape) statements.push(statement)
     return { total: 0, ids: null }
   }
@@ -317,6 +319,72 @@ describe.each(callers.slice(1) as [string, Actor][])('a page for %s has what the
         ),
       )
   })
+})
+
+/** The statement that counts the rows of a list. */
+async function totalStatement(list: List): Promise<Statement> {
+  const statements: Statement[] = []
+  const row = async (shape: object, statement: Statement) => {
+    if ('total' in shape) statements.push(statement)
+    return { total: 0, ids: '1,2' }
+  }
+  const db = { snapshotCache: { row, byId: async () => new Map(), expects: () => false } } as unknown as Db
+  await fetchPage(db, {}, list, { page: 1, perPage: 1, keyset: false })
+  return statements[0]!
+}
+
+/** What a statement reads with the plan that is made for any values. */
+async function readsOfOnePlan({ text, values, isByKey }: Statement): Promise<number> {
+  expect(isByKey).toBe(true)
+  await client.query('set plan_cache_mode = force_generic_plan')
+  await client.query(`prepare one_plan as ${text}`)
+  const given = values.map((value) => pg.escapeLiteral(String(value))).join()
+  const { rows } = await client.query(`explain (analyze, timing off, format json) execute one_plan (${given})`)
+  await client.query('deallocate one_plan')
+  await client.query('reset plan_cache_mode')
+  return readsOf(rows[0]['QUERY PLAN'][0].Plan)
+}
+
+describe('with one plan for all values', () => {
+  let issue: Noteable
+  const author = userId(77)
+
+  beforeAll(async () => {
+    const { rows } = await client.query(`
+      select m.id from issues m where m.audience = 20 order by m.id limit 1`)
+    issue = { type: 'Issue', id: Number(rows[0].id) } as Noteable
+    // Many of one issue, and some of all others.
+    await client.query(
+      `
+      insert into notes (project_id, issue_id, author_id, body, discussion_id, created_at)
+      select m.project_id, m.id, $1, 'x', left(encode(sha256((m.id || '.' || k)::bytea), 'hex'), 40), now() - k * interval '1 minute'
+      from issues m, generate_series(1, case when m.id = $2 then 5000 else 2 end) k`,
+      [author, issue.id],
+    )
+    await client.query('vacuum analyze notes, audience_counts')
+  })
+
+  const oldestFirst = { order_by: 'created_at', sort: 'asc' } as const
+  test('a page of 20 notes of an issue reads a bounded number of rows', async () => {
+    for (const page of [1, 3]) {
+      const reads = await readsOfOnePlan(await pageOf(notesOf(issue, null, oldestFirst), page))
+      expect(reads).toBeGreaterThan(0)
+      expect(reads).toBeLessThanOrEqual(maximumReads)
+    }
+  })
+
+  test.each(callers.slice(1, 3) as [string, Actor][])(
+    'the total of all issues for %s reads no issue of others',
+    async (_, caller) => {
+      const { rows } = await client.query(memberships, [caller.id])
+      for (const filters of [{}, { state: 'opened' }] as const) {
+        const reads = await readsOfOnePlan(
+          await totalStatement(listIssues(caller, { of: 'everyone' }, filters, newest)),
+        )
+        expect(reads).toBeLessThanOrEqual(maximumReads + readsOfMembership * Number(rows[0].count))
+      }
+    },
+  )
 })
 
 describe('a member of most projects', () => {

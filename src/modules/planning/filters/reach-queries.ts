@@ -28,7 +28,7 @@ type Reach = {
   readonly where: readonly Sql[]
   readonly parts?: List['parts']
   readonly given?: List['given']
-  readonly numbered?: List['numbered']
+  readonly onePlan?: List['onePlan']
 }
 
 type Reached = {
@@ -65,7 +65,12 @@ export function reach(reached: Reached): Reach {
     const unarchived = set.archived ? [] : [raw('not p.archived')]
     const part = partIn(reached, set)
     const number = numberIn(reached, and([...visible, readableKind(type, caller), ...unarchived, part.where]))
-    return { from, where: [...readable, ...unarchived], parts: [{ ...part, number }], numbered: isNumbered(reached) }
+    return {
+      from,
+      where: [...readable, ...unarchived],
+      parts: [{ ...part, number }],
+      onePlan: ofTotal(isNumbered(reached)),
+    }
   }
   const inParts =
     caller === null || caller.admin || few ? { from, where: readable } : reachInParts(reached, caller, from)
@@ -82,8 +87,15 @@ function reachInParts(reached: Reached, caller: Actor, from: Sql): Reach {
     ...(caller.limits ? [withinLimits(caller)] : []),
   ]
   const where = [...projects, ...reached.filters]
-  return { from, where, parts: partsOf(reached, caller, projects), numbered: isNumbered(reached) && !caller.limits }
+  return {
+    from,
+    where,
+    parts: partsOf(reached, caller, projects),
+    onePlan: ofTotal(isNumbered(reached) && !caller.limits),
+  }
 }
+
+const ofTotal = (numbered: boolean): List['onePlan'] => (numbered ? 'total' : undefined)
 
 /** No filter leaves fewer than that of the state does, if there is one. */
 const ofState = ({ filters, state }: Reached): boolean => filters.length === (state === undefined ? 0 : 1)
