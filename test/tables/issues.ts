@@ -125,20 +125,26 @@ export async function staleOrderCopies(world: World, projectId: number): Promise
   return rows.map(({ id }) => Number(id))
 }
 
-/** The numbers in `issue_counts`, and those of the issues themselves. */
-export const projectNumbers = async (world: World) => {
+/** The numbers in `issue_counts` of these projects, and those of the issues themselves. */
+export const projectNumbers = async (world: World, ids: readonly number[]) => {
   const [kept, counted] = await Promise.all([
-    world.rows(`
+    world.rows(
+      `
       select project_id, opened, confidential, closed, closed_confidential from issue_counts
-      where (opened, closed) <> (0, 0) order by project_id
-    `),
-    world.rows(`
+      where project_id = any($1) and (opened, closed) <> (0, 0) order by project_id
+    `,
+      [ids],
+    ),
+    world.rows(
+      `
       select project_id, count(*) filter (where state = 'opened')::integer as opened,
         count(*) filter (where state = 'opened' and confidential)::integer as confidential,
         count(*) filter (where state = 'closed')::integer as closed,
         count(*) filter (where state = 'closed' and confidential)::integer as closed_confidential
-      from issues group by project_id order by project_id
-    `),
+      from issues where project_id = any($1) group by project_id order by project_id
+    `,
+      [ids],
+    ),
   ])
   return { kept, counted }
 }
