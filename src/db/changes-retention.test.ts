@@ -118,7 +118,6 @@ describe('what the row cache learns of changes', () => {
         commit_message: 'Add',
       })
     await commit('first.txt')
-    await world.runJobs()
     await changeProject(world, project.id, { last_activity_at: inMinutes(-1) })
     await world.rows('delete from table_changes')
     expect((await commit('second.txt')).status).toBe(201)
