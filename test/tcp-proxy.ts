@@ -9,6 +9,8 @@ export class TcpProxy implements AsyncDisposable {
   readonly #held = new Set<() => void>()
   #accepted = 0
   #isFrozen = false
+  /** Bytes of clients until it freezes. */
+  #untilFrozen = Number.POSITIVE_INFINITY
   #holds: (ordinal: number) => boolean = () => false
 
   private constructor(server: ReturnType<typeof createServer>, port: number) {
@@ -44,6 +46,7 @@ export class TcpProxy implements AsyncDisposable {
   /** Lets everything pass, held and frozen connections included. */
   release(): void {
     this.#isFrozen = false
+    this.#untilFrozen = Number.POSITIVE_INFINITY
     this.#holds = () => false
     for (const socket of this.#sockets) socket.resume()
     for (const pass of this.#held) pass()
@@ -57,6 +60,11 @@ export class TcpProxy implements AsyncDisposable {
     for (const socket of this.#sockets) socket.pause()
   }
 
+  /** Freezes when clients have sent about this number of bytes from now on. */
+  freezeAfter(bytes: number): void {
+    this.#untilFrozen = bytes
+  }
+
   #take(client: Socket, to: string | number): void {
     this.#accepted++
     this.#track(client)
@@ -64,6 +72,7 @@ export class TcpProxy implements AsyncDisposable {
       if (client.destroyed) return
       const server = typeof to === 'number' ? connect(to, '127.0.0.1') : connect(to)
       this.#track(server)
+      client.on('data', (chunk) => this.#count(chunk.length))
       this.#forward(client, server)
       this.#forward(server, client)
       client.once('close', () => server.destroy())
@@ -71,6 +80,13 @@ export class TcpProxy implements AsyncDisposable {
     }
     if (this.#holds(this.#accepted)) this.#held.add(pass)
     else pass()
+  }
+
+  #count(bytes: number): void {
+    this.#untilFrozen -= bytes
+    if (this.#untilFrozen > 0) return
+    this.#untilFrozen = Number.POSITIVE_INFINITY
+    this.freeze()
   }
 
   /** As a pipe, except that a frozen socket stays paused when the other side has drained. */
