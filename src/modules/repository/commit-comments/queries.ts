@@ -27,7 +27,6 @@ export const commentsOf = (caller: Caller, commitId: number): List => ({
   type: 'CommitComment',
   select: comment,
   from: raw('from notes n'),
-  onePlan: 'all',
   where: [sql`n.commit_id = ${commitId}`, visibleNote(caller)],
   order: [{ by: raw('n.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
