@@ -28,8 +28,9 @@ export async function seedIssues(client: pg.Client, size: Size): Promise<void> {
       left join milestones m on m.project_id = p.id and n % 2 = 0
       order by n`)
     await client.query(`
-      insert into issue_counts (project_id, opened, confidential)
-      select project_id, count(*) filter (where state = 'opened'), count(*) filter (where state = 'opened' and confidential)
+      insert into issue_counts (project_id, opened, confidential, closed, closed_confidential)
+      select project_id, count(*) filter (where state = 'opened'), count(*) filter (where state = 'opened' and confidential),
+        count(*) filter (where state = 'closed'), count(*) filter (where state = 'closed' and confidential)
       from issues group by 1`)
     await client.query(`
       insert into audience_counts (type, audience, state, number)
@@ -41,8 +42,8 @@ export async function seedIssues(client: pg.Client, size: Size): Promise<void> {
       insert into issue_assignees (issue_id, user_id)
       select id, ${userId(1)} + (id * 17) % ${size.users} from issues where id % 3 > 0`)
     await client.query(`
-      insert into issue_labels (issue_id, label_id)
-      select m.id, l.id from issues m join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id
+      insert into issue_labels (issue_id, label_id, noteable_state, noteable_audience)
+      select m.id, l.id, m.state, m.audience from issues m join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id
       join labels l on l.namespace_id = n.traversal_ids[1] and l.title in ('label ' || 1 + m.id % 10, 'label ' || 1 + (m.id * 7) % 10)`)
     await client.query(`
       insert into notes (project_id, issue_id, author_id, discussion_id, threaded, system, body, created_at, updated_at)

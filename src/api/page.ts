@@ -79,7 +79,7 @@ export type List = {
    * single condition with `or` would be read row by row from the index of the order, past all rows that the caller cannot see.
    */
   readonly parts?: readonly [ListPart, ...ListPart[]] | undefined
-  /** Common table expressions, `name as …`, to which the conditions of parts refer. Not those that count. */
+  /** Common table expressions, `name as …`, to which the conditions of parts refer. */
   readonly given?: Sql | undefined
   /** One plan is best for all values (`byKey`): of its total, as all parts with many rows have a `number`, or of all its statements. */
   readonly onePlan?: 'total' | 'all' | undefined
@@ -312,7 +312,7 @@ const rowsToCheck = (rows: number): number => Math.min(256 * rowsToRead(rows), 2
  * Expression for the number of rows of a list, of which each part counts as `most` at most. Once the first parts reach `most`, the others are
  * not counted.
  */
-export function countOf({ from, parts }: Pick<List, 'from' | 'parts'>, where: Sql, most: number): Sql {
+export function countOf({ from, parts, given }: Pick<List, 'from' | 'parts' | 'given'>, where: Sql, most: number): Sql {
   const limit = literal(most)
   const counts = (parts ?? [everything]).map((part) => {
     if (part.number) return sql`least(${part.number}, ${limit})`
@@ -320,7 +320,7 @@ export function countOf({ from, parts }: Pick<List, 'from' | 'parts'>, where: Sq
     return sql`(select count(*) from (select 1 ${rows.from} where ${rows.where} limit ${limit}) as counted)`
   })
   // `offset 0` keeps the planner from writing out, and so counting, the first part twice.
-  return counts.reduceRight(
+  const sum = counts.reduceRight(
     (rest, count) => sql`
       (
         select case when first_part.found >= ${limit} then first_part.found else first_part.found + ${rest} end
@@ -328,6 +328,7 @@ export function countOf({ from, parts }: Pick<List, 'from' | 'parts'>, where: Sq
       )
     `,
   )
+  return given ? sql`(with ${given} select ${sum})` : sum
 }
 
 /** A statement of `countOf`, planned as suits the list. */

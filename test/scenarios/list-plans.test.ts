@@ -6,7 +6,7 @@ import { userId } from '../../bench/world.ts'
 import type { Actor, Caller } from '../../src/access/actor.ts'
 import { fetchPage, type List } from '../../src/api/page.ts'
 import type { Db, Statement } from '../../src/db/db.ts'
-import { and, raw, sql } from '../../src/db/sql.ts'
+import { and, raw, type Sql, sql } from '../../src/db/sql.ts'
 import type { Noteable } from '../../src/modules/discussion/noteables/noteable.ts'
 import { columnOf, labelsTableOf, readableRow, tableOf } from '../../src/modules/discussion/noteables/queries.ts'
 import { discussionsOf, notesOf, notesOfDiscussion } from '../../src/modules/discussion/notes/record-queries.ts'
@@ -87,6 +87,8 @@ async function addIssues(): Promise<void> {
       returning id)
     insert into issue_labels (issue_id, label_id) select m.id, rare.id from issues m, rare where m.id % 400 = 7`)
   await client.query('update issues set relative_position = id % 1000 where id % 2 = 0')
+  // Hundreds have the label "label 9"; of these, all but a few are closed.
+  await client.query(`update issues set state = 'opened' where id % 10 = 8 and id % 50 = 18`)
   await client.query(
     'vacuum analyze issues, issue_assignees, issue_labels, issue_counts, labels, label_priorities, award_emoji, milestones',
   )
@@ -158,8 +160,8 @@ const projects = (caller: Caller, filters: Partial<ProjectFilters>): List =>
 
 const newest = { by: 'created_at', sort: 'desc' } as const
 
-const labelled = (caller: Caller, labels: readonly string[]): List =>
-  listIssues(caller, { of: 'everyone' }, { labels }, newest)
+const labelled = (caller: Caller, labels: readonly string[], state?: 'opened'): List =>
+  listIssues(caller, { of: 'everyone' }, { labels, ...(state && { state }) }, newest)
 
 describe.each(callers)('a page of 20 reads a bounded number of rows, however many others have, for %s', (_, caller) => {
   const lists: (readonly [string, List])[] = [
@@ -204,6 +206,7 @@ describe.each(callers)('a page of 20 reads a bounded number of rows, however man
           ...[['rare'], ['label 3', 'rare'], ['absent', 'label 3']].map(
             (labels) => [`issues with labels ${labels.join()}`, labelled(caller, labels)] as const,
           ),
+          ['open issues with a label that nearly all have that are closed', labelled(caller, ['label 9'], 'opened')],
           [
             'issues without a label',
             listIssues(
@@ -264,6 +267,21 @@ async function plainPage(
   return (await client.query<{ id: string }>(text, values)).rows.map(({ id }) => id)
 }
 
+/** How many noteables `plainPage` has pages of. */
+async function plainTotal(type: 'Issue' | 'MergeRequest', caller: Actor, filter: Sql): Promise<number> {
+  const { text, values } = sql`
+    select count(*)
+    from ${tableOf(type)} m join projects p on p.id = m.project_id
+    where not p.deleting and ${visibleProjects(caller)} and ${readableRow(type, caller)} and ${filter}
+  `
+  return Number((await client.query(text, values)).rows[0].count)
+}
+
+async function totalOf(list: List): Promise<number> {
+  const { text, values } = await totalStatement(list)
+  return Number((await client.query(text, values)).rows[0].total)
+}
+
 async function idsOf(list: List, page: number): Promise<string[]> {
   const { text, values } = await pageOf(list, page)
   const { rows } = await client.query<{ ids: string | null }>(text, values)
@@ -278,29 +296,32 @@ describe.each(callers.slice(1) as [string, Actor][])('a page for %s has what the
     ['label 3', 'label 1'],
     ['rare'],
     ['LABEL 3', 'rare'],
+    ['label 9'],
     ['absent'],
   ]
   const lists = [
     ['Issue', listIssues],
     ['MergeRequest', listMergeRequests],
   ] as const
-  test.each(lists.flatMap(([type, list]) => titles.map((labels) => [type, labels, list] as const)))(
-    'of %s with the labels %s',
-    async (type, labels, list) => {
-      const has = labels.map(
-        (label) => sql`
+  const states = [undefined, 'opened', 'closed'] as const
+  const cases = lists.flatMap(([type, list]) =>
+    titles.flatMap((labels) => states.map((state) => [type, labels, state, list] as const)),
+  )
+  test.each(cases)('of %s with the labels %s in state %s', async (type, labels, state, list) => {
+    const has = labels.map(
+      (label) => sql`
           exists (
             select from ${labelsTableOf(type)} ml join labels l on l.id = ml.label_id
             where ml.${columnOf(type)} = m.id and l.title = ${label.toLowerCase()}
           )
         `,
-      )
-      for (const page of [1, 2, 5])
-        expect(await idsOf(list(caller, { of: 'everyone' }, { labels }, newest), page)).toEqual(
-          await plainPage(type, caller, 'created_at desc', page, and(has)),
-        )
-    },
-  )
+    )
+    const filter = and([...has, ...(state ? [sql`m.state = ${state}`] : [])])
+    const listed = list(caller, { of: 'everyone' }, { labels, ...(state && { state }) }, newest)
+    for (const page of [1, 2, 5])
+      expect(await idsOf(listed, page)).toEqual(await plainPage(type, caller, 'created_at desc', page, filter))
+    expect(await totalOf(listed)).toBe(await plainTotal(type, caller, filter))
+  })
 
   test('of issues of a group with many projects', async () => {
     const { rows } = await client.query<{ id: string }>(`
@@ -441,5 +462,31 @@ describe('a member of most projects', () => {
     if (type === 'Issue') expect(await readsOfPage(listed, 1)).toBeLessThan(all.rows.length / 2)
     for (const page of [1, 3, 40])
       expect(await idsOf(listed, page)).toEqual(await plainPage(type, member, `${by} ${sort}`, page))
+  })
+
+  test.each(
+    kinds.flatMap(([name, type, list]) =>
+      (
+        [
+          ['label 3', undefined],
+          ['label 9', 'opened'],
+          ['rare', undefined],
+        ] as const
+      ).map(([label, state]) => [name, label, state, type, list] as const),
+    ),
+  )('gets %s with the label %s in state %s, and their number', async (_, label, state, type, list) => {
+    const filter = and([
+      sql`
+        exists (
+          select from ${labelsTableOf(type)} ml join labels l on l.id = ml.label_id
+          where ml.${columnOf(type)} = m.id and l.title = ${label}
+        )
+      `,
+      ...(state ? [sql`m.state = ${state}`] : []),
+    ])
+    const listed = list(member, { of: 'everyone' }, { labels: [label], ...(state && { state }) }, newest)
+    for (const page of [1, 3])
+      expect(await idsOf(listed, page)).toEqual(await plainPage(type, member, 'created_at desc', page, filter))
+    expect(await totalOf(listed)).toBe(await plainTotal(type, member, filter))
   })
 })

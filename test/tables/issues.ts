@@ -1,5 +1,5 @@
 import type { Tx } from '../../src/db/db.ts'
-import { sql } from '../../src/db/sql.ts'
+import { raw, sql } from '../../src/db/sql.ts'
 import type { World } from '../world.ts'
 import { addAll, change, find, remove, type Value } from './statements.ts'
 
@@ -101,6 +101,10 @@ export const insertIssueIn = (tx: Tx, projectId: number, iid: number, state: 'op
     sql`insert into issues (iid, project_id, title, author_id, state) values (${iid}, ${projectId}, 'x', 1, ${state})`,
   )
 
+/** Gives an issue or merge request a label in a transaction. */
+export const labelIn = (tx: Tx, what: 'issue' | 'merge_request', id: number, labelId: number) =>
+  tx.run(sql`insert into ${raw(`${what}_labels`)} (${raw(`${what}_id`)}, label_id) values (${id}, ${labelId})`)
+
 export const assignMilestone = (world: World, project_id: number, milestone_id: number) =>
   change(world, 'issues', { project_id }, { milestone_id })
 
@@ -124,6 +128,16 @@ export async function staleOrderCopies(world: World, projectId: number): Promise
   )
   return rows.map(({ id }) => Number(id))
 }
+
+/** Rows of labels of issues and merge requests whose copies of the state and audience differ from these. */
+export const staleLabelCopies = async (world: World): Promise<unknown[]> =>
+  world.rows(
+    `select il.* from issue_labels il join issues m on m.id = il.issue_id
+    where (il.noteable_state, il.noteable_audience) is distinct from (m.state, m.audience)
+    union all
+    select ml.* from merge_request_labels ml join merge_requests m on m.id = ml.merge_request_id
+    where (ml.noteable_state, ml.noteable_audience) is distinct from (m.state, m.audience)`,
+  )
 
 /** The numbers in `issue_counts` of these projects, and those of the issues themselves. */
 export const projectNumbers = async (world: World, ids: readonly number[]) => {

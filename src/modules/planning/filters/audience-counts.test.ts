@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import {
   audienceNumbers,
@@ -5,7 +6,9 @@ import {
   changeIssue,
   deleteIssues,
   insertIssueIn,
+  labelIn,
   projectNumbers,
+  staleLabelCopies,
 } from '../../../../test/tables/issues.ts'
 import { changeProject, deleteProject } from '../../../../test/tables/projects.ts'
 import { Client, test, type World } from '../../../../test/world.ts'
@@ -30,10 +33,12 @@ describe('totals over all projects', () => {
         projects.map(({ id }) => id),
       )
       expect(byProject.kept).toEqual(byProject.counted)
+      expect(await staleLabelCopies(world)).toEqual([])
     }
-    const issues = await Promise.all(projects.map((project) => openIssue(world, { project })))
-    const hidden = await openIssue(world, { project: projects[2]!, confidential: true })
+    const issues = await Promise.all(projects.map((project) => openIssue(world, { project, labels: 'bug,ui' })))
+    const hidden = await openIssue(world, { project: projects[2]!, confidential: true, labels: 'bug' })
     const merge = await openMergeRequest(world, { visibility: 'public' })
+    await world.root.put(merge.at, { labels: 'bug' })
     await same()
     for (const { at } of issues) await world.root.put(at, { state_event: 'close' })
     await world.root.put(merge.at, { state_event: 'close' })
@@ -60,6 +65,29 @@ describe('totals over all projects', () => {
     await deleteProject(world, { id: projects[1]!.id })
     await same()
   })
+
+  test.for([
+    ['issue', openIssue],
+    ['merge_request', openMergeRequest],
+  ] as const)(
+    '%s: closed while a label is added, it is listed among the closed ones with it',
+    async ([what, open], { world }) => {
+      const { id, at, project } = await open(world)
+      const label = (await world.root.post(`/projects/${project.id}/labels`, { name: 'late', color: '#ff0000' })).json
+      const ctx = await world.app.open(null)
+      let closing: Promise<{ status: number }> | undefined
+      await ctx.transaction(async (tx) => {
+        await labelIn(tx, what, id, label.id)
+        closing = world.root.put(at, { state_event: 'close' })
+        await setTimeout(200)
+      })
+      expect((await closing)!.status).toBe(200)
+      expect(await staleLabelCopies(world)).toEqual([])
+      const listed = async (state: string) =>
+        (await world.root.get(`/${what}s?scope=all&labels=late&state=${state}`)).json.map((one: any) => one.id)
+      expect({ opened: await listed('opened'), closed: await listed('closed') }).toEqual({ opened: [], closed: [id] })
+    },
+  )
 
   test('adding up keeps the numbers and leaves a row for each', async ({ world }) => {
     const project = await storedProject(world)

@@ -14,17 +14,37 @@ import type { MatchingFilters, NoteableFilters, Presence, UserFilter } from './f
 const present = (filter: Presence, rows: Sql): Sql =>
   filter === 'Any' ? sql`exists (${rows})` : sql`not exists (${rows})`
 
-const labelled = (type: PlannedType, filter: NonNullable<MatchingFilters['labels']>): Sql => {
-  const labels = sql`from ${labelsTableOf(type)} ml`
-  const own = sql`ml.${columnOf(type)} = m.id`
-  if (typeof filter === 'string') return present(filter, sql`select ${labels} where ${own}`)
+/** The labels `ml` of the noteable `m`. */
+const labelsOfIt = (type: PlannedType) => ({
+  labels: sql`from ${labelsTableOf(type)} ml`,
+  own: sql`ml.${columnOf(type)} = m.id`,
+})
+
+function labelled(type: PlannedType, filter: NonNullable<MatchingFilters['labels']>): Sql {
+  if (typeof filter !== 'string') return hasLabels(type, filter)
+  const { labels, own } = labelsOfIt(type)
+  return present(filter, sql`select ${labels} where ${own}`)
+}
+
+/** The noteable `m` has a label of each of these titles. PostgreSQL may read all that have a title, which suits those of a project. */
+export function hasLabels(type: PlannedType, titles: readonly string[]): Sql {
+  const { labels, own } = labelsOfIt(type)
   return and(
-    filter.map(
+    titles.map(
       (title) => sql`
         exists (select ${labels} join labels l on l.id = ml.label_id where ${own} and lower(l.title) = lower(${title}))
       `,
     ),
   )
+}
+
+/** The same, but the labels of `m` are looked up in every plan: many labels may have a title, of which the planner expects one. */
+export function looksUpLabels(type: PlannedType, titles: readonly string[]): Sql {
+  const { labels, own } = labelsOfIt(type)
+  const isTitled = (title: string) =>
+    sql`(select lower(l.title) from labels l where l.id = ml.label_id) = lower(${title})`
+  // `offset` keeps it from becoming a join.
+  return and(titles.map((title) => sql`exists (select ${labels} where ${own} and ${isTitled(title)} offset 0)`))
 }
 
 const userNamed = (username: string): Sql => sql`select u.id from users u where lower(u.username) = lower(${username})`
@@ -138,6 +158,10 @@ export const leavesFew = ({ scope, author, search, reaction, assignee, milestone
   [scope, author, search].some((filter) => filter !== undefined) ||
   [reaction, assignee, milestone].some((filter) => filter !== undefined && filter !== 'None')
 
-/** Titles of labels all of which the filters require. */
-export const labelsOf = ({ labels }: NoteableFilters): readonly string[] | undefined =>
-  typeof labels === 'string' ? undefined : labels
+/** Titles of labels all of which the filters require, and the other filters. */
+export function labelsApart<Filters extends NoteableFilters>(
+  filters: Filters,
+): { labels: readonly string[] | undefined; others: Omit<Filters, 'labels'> & Pick<NoteableFilters, 'labels'> } {
+  const { labels, ...others } = filters
+  return typeof labels === 'string' ? { labels: undefined, others: filters } : { labels, others }
+}

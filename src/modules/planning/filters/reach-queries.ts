@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels } from '../../../access/levels.ts'
-import { countedRows, type List, type ListPart } from '../../../api/page.ts'
+import type { List, ListPart } from '../../../api/page.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import {
@@ -18,8 +18,9 @@ import { memberAtLeast, openVisibility, visibleProjects, withinLimits } from '..
 import { numberFor } from './audience-queries.ts'
 import type { NoteableSet } from './filters.ts'
 import { issuesIn } from './issue-number-queries.ts'
-import { type Labelled, labelledBy } from './label-queries.ts'
+import { type Labelled, labelledBy, labelledOnce } from './label-queries.ts'
 import { ownConfidential } from './own-confidential-queries.ts'
+import { hasLabels, looksUpLabels } from './queries.ts'
 
 /** What a list of noteables reads: the conditions of the caller's access, or the parts that imply them. */
 type Reach = {
@@ -43,15 +44,19 @@ type Reached = {
   readonly confidential?: boolean
   /** There is an index of the table in the order of the list. */
   readonly ordered?: boolean
-  /** The filters leave those with labels of these titles. */
+  /** Leaves those with labels of these titles; the conditions of the filters do not say so. */
   readonly labels?: readonly string[] | undefined
   /** The state that one of the filters requires; undefined if none does. */
   readonly state: string | undefined
 }
 
 /** The noteables `m` of a set that the caller may read, and that meet the filters. */
-export function reach(reached: Reached): Reach {
-  const { type, caller, set, filters, few, ordered = false, labels } = reached
+export function reach(given: Reached): Reach {
+  const { type, caller, set, few, labels, state } = given
+  const byLabel = set.of === 'everyone' && given.ordered && !few ? labels : undefined
+  const has = labels ? [(byLabel ? looksUpLabels : hasLabels)(type, labels)] : []
+  const reached = { ...given, filters: [...given.filters, ...has] }
+  const { filters } = reached
   const from = sql`from ${tableOf(type)} m join projects p on p.id = m.project_id`
   if (set.of === 'project') {
     const own = [sql`m.project_id = ${set.id}`, ...filters]
@@ -72,11 +77,12 @@ export function reach(reached: Reached): Reach {
       onePlan: ofTotal(isNumbered(reached)),
     }
   }
-  const inParts =
-    caller === null || caller.admin || few ? { from, where: readable } : reachInParts(reached, caller, from)
-  if (!ordered || few || !labels) return inParts
-  const labelled = labelledBy(type, labels)
-  return { from, where: readable, parts: [partOfLabelled(type, labelled, inParts)], given: labelled.given }
+  if (few) return { from, where: readable }
+  if (caller !== null && !caller.admin) return reachInParts(reached, caller, from)
+  if (!byLabel) return { from, where: readable }
+  const labelled = labelledBy(type, { titles: byLabel, state })
+  const everything = { where: raw('true'), counted: { from, where: and(readable) } }
+  return { from, where: readable, parts: [labelledPart(reached, labelled, everything, [])], given: labelled.given }
 }
 
 /** What a caller other than an administrator may read of all noteables. */
@@ -87,10 +93,12 @@ function reachInParts(reached: Reached, caller: Actor, from: Sql): Reach {
     ...(caller.limits ? [withinLimits(caller)] : []),
   ]
   const where = [...projects, ...reached.filters]
+  const labelled = reached.ordered ? labelledApart(reached, caller) : undefined
   return {
     from,
     where,
-    parts: partsOf(reached, caller, projects),
+    parts: partsOf(reached, caller, projects, labelled),
+    ...(labelled && { given: sql`${labelled.open.given}, ${labelled.closed.given}` }),
     onePlan: ofTotal(isNumbered(reached) && !caller.limits),
   }
 }
@@ -102,6 +110,17 @@ const ofState = ({ filters, state }: Reached): boolean => filters.length === (st
 
 /** Their numbers are stored by project. */
 const isNumbered = (reached: Reached): boolean => reached.type === 'Issue' && ofState(reached)
+
+/** The labelled noteables that are open to a caller, and the others: few of one of them may have a label that is common among the others. */
+function labelledApart({ type, labels, state }: Reached, caller: Actor) {
+  if (!labels) return undefined
+  const open = openVisibility(caller)
+  const search = { titles: labels, state }
+  return {
+    open: labelledBy(type, { ...search, audience: (audience) => sql`${audience} >= ${open}` }),
+    closed: labelledBy(type, { ...search, audience: (audience) => sql`${audience} < ${open}` }, 'rarest_closed_label'),
+  }
+}
 
 /** How many noteables of these projects the caller may read, where that is stored. */
 function numberIn(reached: Reached, projects: Sql, hiddenOnly?: Sql): Sql | undefined {
@@ -129,33 +148,32 @@ function manyProjects({ type, filters, labels }: Reached): Sql {
   `
 }
 
-/** The first rows of the table, with their projects. `offset 0` keeps the planner from reading all projects, and from leaving the order. */
+/**
+ * The first rows of the table that meet conditions on `m`, with their projects. `offset 0` keeps the planner from reading all projects, and
+ * from leaving the order.
+ */
 const walked =
-  (type: ScheduledType) =>
+  (type: ScheduledType, where: readonly Sql[] = []) =>
   (range: Sql): Sql =>
     sql`
-      from (select m${raw(passedOn)} from ${tableOf(type)} m ${range}) as m
+      from (select m${raw(passedOn)} from ${tableOf(type)} m where ${and([raw('true'), ...where])} ${range}) as m
         cross join lateral (select p${raw(passedOn)} from projects p where p.id = m.project_id offset 0) as p
     `
 
-/** The noteables that have labels as one part, which is counted in the parts that it has without them. */
-const partOfLabelled = (type: ScheduledType, { ids, common }: Labelled, { from, where, parts }: Reach): ListPart => ({
-  where: sql`m.id = any(array(${ids}))`,
+/** The noteables of a part that have labels; the filters require them, too. `rows` are conditions on `m` that the part implies. */
+const labelledPart = (
+  { type, state }: Reached,
+  labelled: Labelled,
+  part: ListPart,
+  rows: readonly Sql[],
+): ListPart => ({
+  ...part,
+  where: sql`${part.where} and m.id = any(array(${labelled.few} union all ${labelled.many}))`,
   few: true,
-  crowded: { when: common, from: walked(type), where: raw('true') },
-  counted: {
-    from: sql`
-      from (
-        ${join(
-          (parts ?? [{ where: raw('true') }]).map((part: ListPart) => {
-            const counted = part.counted ?? { from, where: and([...where, part.where]) }
-            return sql`(select 1 ${counted.from} where ${counted.where} limit ${literal(countedRows + 1)})`
-          }),
-          ' union all ',
-        )}
-      ) as labelled
-    `,
-    where: raw('true'),
+  crowded: {
+    when: labelled.common,
+    from: walked(type, [...rows, ...(state === undefined ? [] : [sql`m.state = ${state}`])]),
+    where: part.where,
   },
 })
 
@@ -188,26 +206,31 @@ const feature = (type: ScheduledType): Sql => raw(`p.${featureOf(type)}`)
  * The noteables of projects that are open to the caller, those of the caller's projects, and the confidential ones that the caller
  * wrote or is assigned to elsewhere: `visibleProjects` and `readableRow` in parts.
  */
-function partsOf(reached: Reached, caller: Actor, projects: readonly Sql[]): List['parts'] {
-  const { type, filters, confidential = false, state } = reached
+function partsOf(
+  reached: Reached,
+  caller: Actor,
+  projects: readonly Sql[],
+  labelled: ReturnType<typeof labelledApart>,
+): List['parts'] {
+  const { type, confidential = false } = reached
   const open = openVisibility(caller)
   const { enabled } = featureLevels
   const audience = sql`m.audience >= ${open}`
   const openProject = sql`p.visibility >= ${open} and ${feature(type)} >= ${enabled}`
-  const everyones: ListPart = {
+  const openRows: ListPart = {
     where: sql`${audience} and ${openProject}`,
-    ...(!caller.limits && {
-      counted: { from: sql`from ${tableOf(type)} m`, where: and([audience, ...filters]) },
-      number: ofState(reached) ? numberFor(type, open, state) : undefined,
-    }),
+    ...(!caller.limits && openNumber(reached, open)),
   }
-  const shown = kindOf(type).hiddenBy ? sql`and ${notHidden(type, caller)}` : raw('')
-  const isClosed = sql`m.audience < ${open}`
-  const members = projectParts(caller, lowestReader(type), raw('p.id'), raw('p.namespace_id')).map((part): ListPart => {
+  const everyones = labelled ? labelledPart(reached, labelled.open, openRows, [audience]) : openRows
+  const closedRow = and([sql`m.audience < ${open}`, ...(kindOf(type).hiddenBy ? [notHidden(type, caller)] : [])])
+  // Those of few are found by their labels, not by their projects.
+  const isClosed = labelled ? sql`${labelled.closed.common} and ${closedRow}` : closedRow
+  const memberships = projectParts(caller, lowestReader(type), raw('p.id'), raw('p.namespace_id'))
+  const members = memberships.map((part): ListPart => {
     // An array of the projects: they lead to the noteables in every plan.
-    const closed = sql`${isClosed} and m.project_id = any(array(select p.id from projects p where ${part})) ${shown}`
+    const ofProjects = sql`m.project_id = any(array(select p.id from projects p where ${part}))`
     return {
-      ...partOfProjects(reached, closed, part, sql`${isClosed} and ${part} ${shown}`),
+      ...partOfProjects(reached, sql`${isClosed} and ${ofProjects}`, part, sql`${isClosed} and ${part}`),
       number: numberIn(reached, and([...projects, part]), openProject),
     }
   })
@@ -223,6 +246,28 @@ function partsOf(reached: Reached, caller: Actor, projects: readonly Sql[]): Lis
         },
       ]
     : []
-  const parts = [...(confidential ? [] : [everyones]), ...members, ...own]
+  const ofLabel: ListPart[] = labelled
+    ? [
+        {
+          where: sql`${closedRow} and (${join(memberships, ' or ')}) and m.id = any(array(${labelled.closed.few}))`,
+          few: true,
+        },
+      ]
+    : []
+  const parts = [...(confidential ? [] : [everyones]), ...ofLabel, ...members, ...own]
   return parts as [ListPart, ...ListPart[]]
+}
+
+/** How many noteables are open to a caller: stored, or counted from fewer tables. `open` is the least audience of these. */
+function openNumber(reached: Reached, open: Sql): Pick<ListPart, 'counted' | 'number'> {
+  const { type, filters, labels, state } = reached
+  const audience = sql`m.audience >= ${open}`
+  if (labels && filters.length === (state === undefined ? 1 : 2)) {
+    const once = labelledOnce(type, { titles: labels, state, audience: (of) => sql`${of} >= ${open}` })
+    return { counted: { from: sql`from (${once}) as m`, where: raw('true') } }
+  }
+  return {
+    counted: { from: sql`from ${tableOf(type)} m`, where: and([audience, ...filters]) },
+    number: ofState(reached) ? numberFor(type, open, state) : undefined,
+  }
 }

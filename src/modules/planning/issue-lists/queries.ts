@@ -5,7 +5,7 @@ import { integer, type RowOf } from '../../../db/row.ts'
 import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { readableById } from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, NoteableSet, Presence } from '../filters/filters.ts'
-import { filtered, labelsOf, leavesFew, negated, notMatching } from '../filters/queries.ts'
+import { filtered, labelsApart, leavesFew, negated, notMatching } from '../filters/queries.ts'
 import { reach } from '../filters/reach-queries.ts'
 import { cachedIssues, holdersOfIssue } from '../issues/record-queries.ts'
 import type { IssueState } from '../issues/states.ts'
@@ -85,18 +85,20 @@ function conditions(caller: Caller, f: IssueFilters): Sql[] {
   return where
 }
 
-const reachOf = (caller: Caller, set: NoteableSet, filters: IssueFilters, order?: IssueOrder) =>
-  reach({
+function reachOf(caller: Caller, set: NoteableSet, filters: IssueFilters, order?: IssueOrder) {
+  const { labels, others } = labelsApart(filters)
+  return reach({
     type,
     caller,
     set,
     ordered: order !== undefined,
-    filters: conditions(caller, filters),
+    filters: conditions(caller, others),
     few: leavesFew(filters) || (filters.epic !== undefined && filters.epic !== 'None'),
     confidential: filters.confidential === true,
-    labels: labelsOf(filters),
+    labels,
     state: filters.state,
   })
+}
 
 /** Issues that the caller may read. */
 export const listIssues = (caller: Caller, set: NoteableSet, filters: IssueFilters, order: IssueOrder): List => ({

@@ -53,7 +53,12 @@ function replacementIn(type: ScheduledType): Sql {
       returning ml.${column}, r.new_id
     ),
     added_${column} as (
-      insert into ${table} (${column}, label_id) select ${column}, new_id from removed_${column} on conflict do nothing
+      insert into ${table} (${column}, label_id)
+      select ${column}, new_id
+      from removed_${column}
+        -- Triggers lock them.
+      order by ${column}
+      on conflict do nothing
     ),
     events_${column} as (
       update label_events e

@@ -55,6 +55,8 @@ export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], label
       select ${column}, ${labelId}
       from ${table}
       where ${gone}
+        -- Triggers lock them.
+      order by ${column}
       on conflict do nothing
     `)
   }

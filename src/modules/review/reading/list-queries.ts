@@ -5,7 +5,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import {
   byUsers,
   filtered,
-  labelsOf,
+  labelsApart,
   leavesFew,
   type NoteableFilters,
   type NoteableSet,
@@ -74,6 +74,7 @@ export function listMergeRequests(
   filters: MergeRequestFilters,
   { by, sort }: MergeRequestOrder,
 ): List {
+  const { labels, others } = labelsApart(filters)
   return {
     type,
     cached: true,
@@ -83,10 +84,10 @@ export function listMergeRequests(
       type,
       caller,
       set,
-      filters: conditions(caller, filters),
+      filters: conditions(caller, others),
       few: isFew(filters),
       ordered: true,
-      labels: labelsOf(filters),
+      labels,
       state: filters.state,
     }),
     key: raw('m.id'),
