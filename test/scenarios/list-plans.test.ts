@@ -342,6 +342,45 @@ describe.each(callers.slice(1) as [string, Actor][])('a page for %s has what the
   })
 })
 
+describe.each(callers.slice(1) as [string, Actor][])('a search by %s', (_, caller) => {
+  const kinds = [
+    ['Issue', 'issues', listIssues],
+    ['MergeRequest', 'merge_requests', listMergeRequests],
+  ] as const
+  const searched = (list: (typeof kinds)[number][2], text: string): List =>
+    list(caller, { of: 'everyone' }, { search: { text, in: ['title', 'description'] } }, newest)
+
+  test.each(kinds)(
+    'for %s reads a bounded number of rows, also for a text of few that was sampled',
+    async (type, table, list) => {
+      const { rows } = await client.query(
+        `select (histogram_bounds::text::text[])[50] as title from pg_stats where tablename = $1 and attname = 'title'`,
+        [table],
+      )
+      // Of a hundred sampled titles one has it: PostgreSQL expects it in each hundredth title.
+      const text = /what (\w+) does/.exec(rows[0].title)![1]!
+      const matching = await plainTotal(type, { ...caller, admin: true }, sql`m.title like ${`%${text}%`}`)
+      expect(matching).toBeGreaterThan(0)
+      expect(matching).toBeLessThan(10)
+      expect(await readsOfPage(searched(list, text), 1)).toBeLessThan(500)
+    },
+  )
+
+  // In all titles, in all descriptions, in few titles, in none.
+  test.each(
+    kinds.flatMap(([type, , list]) =>
+      ['what', 'wrong before', 'what abc', 'absent'].map((text) => [type, text, list] as const),
+    ),
+  )('of %s for "%s" has what matches, and their number', async (type, text, list) => {
+    const pattern = text.split(' ').map((term) => `%${term}%`)
+    const matches = sql`(m.title ilike all(${pattern}::text[]) or m.description ilike all(${pattern}::text[]))`
+    const listed = searched(list, text)
+    for (const page of [1, 3])
+      expect(await idsOf(listed, page)).toEqual(await plainPage(type, caller, 'created_at desc', page, matches))
+    expect(await totalOf(listed)).toBe(await plainTotal(type, caller, matches))
+  })
+})
+
 /** The statement that counts the rows of a list. */
 async function totalStatement(list: List): Promise<Statement> {
   const statements: Statement[] = []

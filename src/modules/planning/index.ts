@@ -20,7 +20,7 @@ export {
   searchedFields,
   viewParams,
 } from './filters/params.ts'
-export { byUsers, filtered, labelsApart, leavesFew } from './filters/queries.ts'
+export { byUsers, filtered, leavesFew, lookedUp } from './filters/queries.ts'
 export { reach } from './filters/reach-queries.ts'
 export { findIssues } from './issue-lists/list.ts'
 export { UserAgentDetail } from './issues/agent-entity.ts'

@@ -66,6 +66,9 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   protected_ref_access: ['group_id'],
   // An issue moves to another project.
   issues: ['moved_to_id', 'audience', 'milestone_due', 'upvotes', 'label_priority'],
+  // Triggers copy them.
+  issue_labels: ['noteable_state', 'noteable_audience'],
+  merge_request_labels: ['noteable_state', 'noteable_audience'],
   members: ['notification_level', 'created_by_id'],
   // State of merging, and an automatic merge, which would act for its user.
   merge_requests: [

@@ -89,6 +89,13 @@ function byReaction(type: PlannedType, caller: Caller, filter: NonNullable<Match
   return typeof filter === 'string' ? present(filter, mine) : sql`exists (${mine} and e.name = ${filter.name})`
 }
 
+/** The noteable `m` matches a text. */
+export const matchesText = (search: NonNullable<MatchingFilters['search']>): Sql =>
+  fuzzy(
+    search.text,
+    search.in.map((column) => `m.${column}`),
+  )
+
 /** A condition on the noteable `m` for each of the filters. */
 function matching(type: PlannedType, caller: Caller, f: MatchingFilters): Sql[] {
   const where: Sql[] = []
@@ -97,13 +104,7 @@ function matching(type: PlannedType, caller: Caller, f: MatchingFilters): Sql[] 
   if (f.labels !== undefined) where.push(labelled(type, f.labels))
   if (f.milestone !== undefined) where.push(ofMilestone(f.milestone))
   if (f.reaction !== undefined) where.push(byReaction(type, caller, f.reaction))
-  if (f.search?.text.trim())
-    where.push(
-      fuzzy(
-        f.search.text,
-        f.search.in.map((column) => `m.${column}`),
-      ),
-    )
+  if (f.search?.text.trim()) where.push(matchesText(f.search))
   if (f.iids !== undefined) where.push(sql`m.iid = any(${f.iids}::bigint[])`)
   return where
 }
@@ -154,14 +155,15 @@ export function filtered(type: PlannedType, caller: Caller, f: NoteableFilters):
 }
 
 /** Filters that leave few noteables: these are checked one by one. */
-export const leavesFew = ({ scope, author, search, reaction, assignee, milestone }: NoteableFilters): boolean =>
-  [scope, author, search].some((filter) => filter !== undefined) ||
+export const leavesFew = ({ scope, author, reaction, assignee, milestone }: Omit<NoteableFilters, 'search'>): boolean =>
+  [scope, author].some((filter) => filter !== undefined) ||
   [reaction, assignee, milestone].some((filter) => filter !== undefined && filter !== 'None')
 
-/** Titles of labels all of which the filters require, and the other filters. */
-export function labelsApart<Filters extends NoteableFilters>(
-  filters: Filters,
-): { labels: readonly string[] | undefined; others: Omit<Filters, 'labels'> & Pick<NoteableFilters, 'labels'> } {
-  const { labels, ...others } = filters
-  return typeof labels === 'string' ? { labels: undefined, others: filters } : { labels, others }
+/** Required labels and texts, by which `reach` finds noteables, and the other filters. */
+export function lookedUp<Filters extends NoteableFilters>({ labels, search, ...others }: Filters) {
+  return {
+    labels: typeof labels === 'string' ? undefined : labels,
+    search: search?.text.trim() ? search : undefined,
+    others: { ...others, ...(typeof labels === 'string' && { labels }) },
+  }
 }

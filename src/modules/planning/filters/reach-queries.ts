@@ -16,11 +16,12 @@ import {
 import { projectParts, within } from '../../namespaces/index.ts'
 import { memberAtLeast, openVisibility, visibleProjects, withinLimits } from '../../projects/index.ts'
 import { numberFor } from './audience-queries.ts'
-import type { NoteableSet } from './filters.ts'
+import type { MatchingFilters, NoteableSet } from './filters.ts'
 import { issuesIn } from './issue-number-queries.ts'
 import { type Labelled, labelledBy, labelledOnce } from './label-queries.ts'
 import { ownConfidential } from './own-confidential-queries.ts'
-import { hasLabels, looksUpLabels } from './queries.ts'
+import { hasLabels, looksUpLabels, matchesText } from './queries.ts'
+import { matchedBy } from './search-queries.ts'
 
 /** What a list of noteables reads: the conditions of the caller's access, or the parts that imply them. */
 type Reach = {
@@ -38,7 +39,7 @@ type Reached = {
   readonly set: NoteableSet
   /** The conditions of the filters. */
   readonly filters: readonly Sql[]
-  /** The filters lead to few noteables. */
+  /** The conditions lead to few noteables. */
   readonly few: boolean
   /** The filters leave confidential ones only. */
   readonly confidential?: boolean
@@ -46,17 +47,25 @@ type Reached = {
   readonly ordered?: boolean
   /** Leaves those with labels of these titles; the conditions of the filters do not say so. */
   readonly labels?: readonly string[] | undefined
+  /** Leaves those that match this text; the conditions do not say so. */
+  readonly search?: MatchingFilters['search'] | undefined
   /** The state that one of the filters requires; undefined if none does. */
   readonly state: string | undefined
 }
 
 /** The noteables `m` of a set that the caller may read, and that meet the filters. */
 export function reach(given: Reached): Reach {
-  const { type, caller, set, few, labels, state } = given
+  const { type, caller, set, labels, state } = given
+  const matches = given.search && matchesText(given.search)
+  const bySearch = set.of === 'everyone' && !given.few ? matches : undefined
+  const few = given.few || matches !== undefined
   const byLabel = set.of === 'everyone' && given.ordered && !few ? labels : undefined
-  const has = labels ? [(byLabel ? looksUpLabels : hasLabels)(type, labels)] : []
-  const reached = { ...given, filters: [...given.filters, ...has] }
-  const { filters } = reached
+  const filters = [
+    ...given.filters,
+    ...(labels ? [(byLabel ? looksUpLabels : hasLabels)(type, labels)] : []),
+    ...(matches && !bySearch ? [matches] : []),
+  ]
+  const reached = { ...given, few, filters }
   const from = sql`from ${tableOf(type)} m join projects p on p.id = m.project_id`
   if (set.of === 'project') {
     const own = [sql`m.project_id = ${set.id}`, ...filters]
@@ -77,6 +86,7 @@ export function reach(given: Reached): Reach {
       onePlan: ofTotal(isNumbered(reached)),
     }
   }
+  if (bySearch) return { from, where: readable, ...partsOfMatching(reached, bySearch) }
   if (few) return { from, where: readable }
   if (caller !== null && !caller.admin) return reachInParts(reached, caller, from)
   if (!byLabel) return { from, where: readable }
@@ -160,6 +170,8 @@ const walked =
         cross join lateral (select p${raw(passedOn)} from projects p where p.id = m.project_id offset 0) as p
     `
 
+const ofStateOnly = (state: string | undefined): Sql[] => (state === undefined ? [] : [sql`m.state = ${state}`])
+
 /** The noteables of a part that have labels; the filters require them, too. `rows` are conditions on `m` that the part implies. */
 const labelledPart = (
   { type, state }: Reached,
@@ -172,10 +184,26 @@ const labelledPart = (
   few: true,
   crowded: {
     when: labelled.common,
-    from: walked(type, [...rows, ...(state === undefined ? [] : [sql`m.state = ${state}`])]),
+    from: walked(type, [...rows, ...ofStateOnly(state)]),
     where: part.where,
   },
 })
+
+/** The noteables that match a text: few, or many, of which the first in the order are looked for. */
+function partsOfMatching({ type, state }: Reached, matches: Sql): Pick<Reach, 'parts' | 'given'> {
+  const { given, common, few } = matchedBy(type, matches)
+  return {
+    given,
+    parts: [
+      { where: sql`m.id = any(array(${few}))`, few: true },
+      {
+        where: sql`${common} and ${matches}`,
+        few: true,
+        crowded: { when: common, from: walked(type, ofStateOnly(state)), where: matches },
+      },
+    ],
+  }
+}
 
 /** The part of these projects `p`, found from the index of projects if there are few. */
 function partOfProjects(reached: Reached, where: Sql, projects: Sql, one: Sql): ListPart {

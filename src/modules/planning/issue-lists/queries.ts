@@ -5,7 +5,7 @@ import { integer, type RowOf } from '../../../db/row.ts'
 import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { readableById } from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, NoteableSet, Presence } from '../filters/filters.ts'
-import { filtered, labelsApart, leavesFew, negated, notMatching } from '../filters/queries.ts'
+import { filtered, leavesFew, lookedUp, negated, notMatching } from '../filters/queries.ts'
 import { reach } from '../filters/reach-queries.ts'
 import { cachedIssues, holdersOfIssue } from '../issues/record-queries.ts'
 import type { IssueState } from '../issues/states.ts'
@@ -86,7 +86,7 @@ function conditions(caller: Caller, f: IssueFilters): Sql[] {
 }
 
 function reachOf(caller: Caller, set: NoteableSet, filters: IssueFilters, order?: IssueOrder) {
-  const { labels, others } = labelsApart(filters)
+  const { labels, search, others } = lookedUp(filters)
   return reach({
     type,
     caller,
@@ -96,6 +96,7 @@ function reachOf(caller: Caller, set: NoteableSet, filters: IssueFilters, order?
     few: leavesFew(filters) || (filters.epic !== undefined && filters.epic !== 'None'),
     confidential: filters.confidential === true,
     labels,
+    search,
     state: filters.state,
   })
 }

@@ -5,8 +5,8 @@ import type { Oid } from '../../../git/format/oid.ts'
 import {
   byUsers,
   filtered,
-  labelsApart,
   leavesFew,
+  lookedUp,
   type NoteableFilters,
   type NoteableSet,
   reach,
@@ -74,7 +74,7 @@ export function listMergeRequests(
   filters: MergeRequestFilters,
   { by, sort }: MergeRequestOrder,
 ): List {
-  const { labels, others } = labelsApart(filters)
+  const { labels, search, others } = lookedUp(filters)
   return {
     type,
     cached: true,
@@ -88,6 +88,7 @@ export function listMergeRequests(
       few: isFew(filters),
       ordered: true,
       labels,
+      search,
       state: filters.state,
     }),
     key: raw('m.id'),
