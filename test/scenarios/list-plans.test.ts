@@ -366,6 +366,38 @@ describe.each(callers.slice(1) as [string, Actor][])('a search by %s', (_, calle
     },
   )
 
+  test('for projects reads a bounded number of rows, also for a text of few that was sampled', async () => {
+    const { rows } = await client.query(
+      `select (histogram_bounds::text::text[])[50] as description from pg_stats where tablename = 'projects' and attname = 'description'`,
+    )
+    const text = /work of (\w+),/.exec(rows[0].description)![1]!
+    const { rows: matching } = await client.query('select from projects where description like $1', [`%${text}%`])
+    expect(matching.length).toBe(10)
+    expect(await readsOfPage(projects(caller, { search: text }), 1)).toBeLessThan(500)
+  })
+
+  // In all names, in all descriptions, in some names, in few descriptions, in none.
+  test.each(['project', 'does the', 'project-1', 'ab12', 'absent'])(
+    'of projects for "%s" has what matches',
+    async (text) => {
+      const pattern = text.split(' ').map((term) => `%${term}%`)
+      for (const page of [1, 3]) {
+        const found = await pageOf(projects(caller, { search: text }), page)
+        const plain = sql`
+        select p.id
+        from projects p
+        where not p.deleting and ${visibleProjects(caller)}
+          and concat_ws(' ', p.path, p.description) ilike all(${pattern}::text[])
+        order by p.created_at desc, p.id desc
+        limit 21
+        offset ${(page - 1) * 20}
+      `
+        const ids = async ({ text, values }: Statement) => (await client.query(text, values)).rows.map(({ id }) => id)
+        expect(await ids(found)).toEqual(await ids(plain))
+      }
+    },
+  )
+
   // In all titles, in all descriptions, in few titles, in none.
   test.each(
     kinds.flatMap(([type, , list]) =>

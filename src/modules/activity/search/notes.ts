@@ -3,17 +3,16 @@ import { fetchPage, type List } from '../../../api/page.ts'
 import { foundNoteRow, Note, notesWith } from '../../discussion/index.ts'
 import { type GroupSubject, projectsIn } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import { everywhere } from './queries.ts'
 import type { SearchScope } from './scope.ts'
 
 /** Comments on issues and merge requests that the caller may read, newest first. */
-const notes = <Within>(inside: (within: Within) => List['where'][number]): SearchScope<Within> => ({
+const notes = <Within>(inside: (within: Within) => List['where'][number] | undefined): SearchScope<Within> => ({
   name: 'notes',
   returns: [Note],
   find: async ({ ctx, within, search, page }) =>
     as(Note, await fetchPage(ctx.db, foundNoteRow, notesWith(ctx.actor, search, inside(within)), page)),
 })
 
-export const notesOfAll = notes<null>(() => everywhere)
+export const notesOfAll = notes<null>(() => undefined)
 export const notesInGroup = notes<GroupSubject>(({ id }) => projectsIn({ of: 'group', id }))
 export const notesInProject = notes<ProjectSubject>(({ id }) => projectsIn({ of: 'project', id }))

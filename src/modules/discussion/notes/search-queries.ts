@@ -1,8 +1,10 @@
 import type { Caller } from '../../../access/actor.ts'
+import { matchingParts } from '../../../api/matching-parts.ts'
 import type { List } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { integer, notNull, textOf } from '../../../db/row.ts'
 import { join, raw, type Sql, sql } from '../../../db/sql.ts'
+import { passedOn } from '../../../db/table-catalogue.ts'
 import { userReferenceJson } from '../../accounts/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
 import { type NoteableType, numberedOfProjects, projectTypes } from '../noteables/kinds.ts'
@@ -23,9 +25,9 @@ const numbers = numberedOfProjects.map(
 
 /**
  * Comments with these words on what the caller may read, newest first; system notes are not searched. `inside` is a condition on the
- * project `p`.
+ * project `p`; absent for all projects.
  */
-export const notesWith = (caller: Caller, search: string, inside: Sql): List => ({
+export const notesWith = (caller: Caller, search: string, inside?: Sql): List => ({
   type: 'Note',
   cached: true,
   select: sql`
@@ -37,13 +39,21 @@ export const notesWith = (caller: Caller, search: string, inside: Sql): List => 
   `,
   from: raw('from notes n join projects p on p.id = n.project_id'),
   key: raw('n.id'),
-  where: [
-    raw('not n.system'),
-    fuzzy(search, ['n.body']),
-    inside,
-    raw('not p.deleting'),
-    visibleProjects(caller),
-    readableAbout('n', caller),
-  ],
+  where: [...(inside ? [inside] : []), raw('not p.deleting'), visibleProjects(caller), readableAbout('n', caller)],
+  // The index has no system notes.
+  ...partsOf(sql`not n.system and ${fuzzy(search, ['n.body'])}`, inside),
   order: [{ by: raw('n.id'), direction: 'desc' }],
 })
+
+const partsOf = (condition: Sql, inside: Sql | undefined): Pick<List, 'parts' | 'given'> =>
+  inside
+    ? { parts: [{ where: condition, few: true }] }
+    : matchingParts({
+        table: raw('notes n'),
+        key: raw('n.id'),
+        condition,
+        walked: (range) => sql`
+          from (select n${raw(passedOn)} from notes n ${range}) as n
+            cross join lateral (select p${raw(passedOn)} from projects p where p.id = n.project_id offset 0) as p
+        `,
+      })

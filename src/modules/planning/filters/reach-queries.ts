@@ -1,5 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels } from '../../../access/levels.ts'
+import { matchingParts } from '../../../api/matching-parts.ts'
 import type { List, ListPart } from '../../../api/page.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
@@ -21,7 +22,6 @@ import { issuesIn } from './issue-number-queries.ts'
 import { type Labelled, labelledBy, labelledOnce } from './label-queries.ts'
 import { ownConfidential } from './own-confidential-queries.ts'
 import { hasLabels, looksUpLabels, matchesText } from './queries.ts'
-import { matchedBy } from './search-queries.ts'
 
 /** What a list of noteables reads: the conditions of the caller's access, or the parts that imply them. */
 type Reach = {
@@ -86,7 +86,16 @@ export function reach(given: Reached): Reach {
       onePlan: ofTotal(isNumbered(reached)),
     }
   }
-  if (bySearch) return { from, where: readable, ...partsOfMatching(reached, bySearch) }
+  if (bySearch) {
+    const table = sql`${tableOf(type)} m`
+    const parts = matchingParts({
+      table,
+      key: raw('m.id'),
+      condition: bySearch,
+      walked: walked(type, ofStateOnly(state)),
+    })
+    return { from, where: readable, ...parts }
+  }
   if (few) return { from, where: readable }
   if (caller !== null && !caller.admin) return reachInParts(reached, caller, from)
   if (!byLabel) return { from, where: readable }
@@ -188,22 +197,6 @@ const labelledPart = (
     where: part.where,
   },
 })
-
-/** The noteables that match a text: few, or many, of which the first in the order are looked for. */
-function partsOfMatching({ type, state }: Reached, matches: Sql): Pick<Reach, 'parts' | 'given'> {
-  const { given, common, few } = matchedBy(type, matches)
-  return {
-    given,
-    parts: [
-      { where: sql`m.id = any(array(${few}))`, few: true },
-      {
-        where: sql`${common} and ${matches}`,
-        few: true,
-        crowded: { when: common, from: walked(type, ofStateOnly(state)), where: matches },
-      },
-    ],
-  }
-}
 
 /** The part of these projects `p`, found from the index of projects if there are few. */
 function partOfProjects(reached: Reached, where: Sql, projects: Sql, one: Sql): ListPart {

@@ -1,8 +1,10 @@
 import type { Caller } from '../../../access/actor.ts'
 import { featureLevels, levels, type Visibility, visibilities } from '../../../access/levels.ts'
+import { matchingParts } from '../../../api/matching-parts.ts'
 import type { Direction, List } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
+import { passedOn } from '../../../db/table-catalogue.ts'
 import { projectParts, projectWhere, within } from '../../namespaces/index.ts'
 import { readableCode, readableMergeRequests, visibleParts, visibleProjects, withinLimits } from './queries.ts'
 import { type RecordOptions, recordSelect, stampSelect } from './record-queries.ts'
@@ -149,13 +151,15 @@ export function listProjects(
   filters: ProjectFilters,
   options: RecordOptions | 'stamps',
 ): List {
+  const matches = filters.search?.trim() ? fuzzy(filters.search, ['p.path', 'p.name', 'p.description']) : undefined
+  const bySearch = matches && set.of === 'everyone' ? found(matches) : undefined
   const parts = partsOf(caller, set, filters)
   const where: Sql[] = [raw('not p.deleting'), ...setCondition(set, caller)]
   if (!parts) where.push(visibleProjects(caller))
   else if (caller?.limits) where.push(withinLimits(caller))
   if (filters.archived !== undefined) where.push(sql`p.archived = ${filters.archived}`)
   if (filters.visibility !== undefined) where.push(sql`p.visibility = ${visibilities[filters.visibility]}`)
-  if (filters.search?.trim()) where.push(fuzzy(filters.search, ['p.path', 'p.name', 'p.description']))
+  if (matches && !bySearch) where.push(matches)
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
   const level = memberLevel(filters)
   if (level !== undefined && !parts) where.push(memberAtLeast(caller, level))
@@ -188,6 +192,7 @@ export function listProjects(
     key: raw('p.id'),
     where,
     parts: parts ?? (filters.owned || filters.starred ? [{ where: raw('true'), few: true }] : undefined),
+    ...bySearch,
     order:
       filters.order_by === 'id'
         ? [{ by: raw('p.id'), direction }]
@@ -198,6 +203,15 @@ export function listProjects(
     keyset: filters.order_by === 'id' ? { direction } : undefined,
   }
 }
+
+/** The projects that match a text. `offset 0` keeps the planner from leaving the order. */
+const found = (condition: Sql) =>
+  matchingParts({
+    table: raw('projects p'),
+    key: raw('p.id'),
+    condition,
+    walked: (range) => sql`from (select p${raw(passedOn)} from projects p ${range} offset 0) as p`,
+  })
 
 /** In the user's personal namespace, or in a group that they own directly or through a parent. */
 const ownedBy = (userId: number): Sql => sql`

@@ -1,0 +1,41 @@
+import { literal, type Sql, sql } from '../db/sql.ts'
+import type { Crowded, List } from './page.ts'
+
+/** Matching rows from which on they are not all read. */
+const many = 1000
+
+/**
+ * The parts of a list whose rows match a text: `condition`, which an index of trigrams answers and the list's `where` does not have. If
+ * less than `many` rows of `table` match, these are looked up and sorted; else the first ones in the order are looked for in `walked`.
+ *
+ * PostgreSQL must not choose. It estimates the number from a hundred sampled texts: of a text that is in one of them it expects a
+ * hundredth of all rows to match, and then reads the table in the order of the list until a page is full.
+ */
+export function matchingParts({
+  table,
+  key,
+  condition,
+  walked,
+}: {
+  /** With its alias: `projects p`. */
+  readonly table: Sql
+  readonly key: Sql
+  readonly condition: Sql
+  readonly walked: Crowded['from']
+}): Required<Pick<List, 'parts' | 'given'>> {
+  const common = sql`
+    (select count(*) from (select from matching limit ${literal(many)}) as first_ones) >= ${literal(many)}
+  `
+  return {
+    // It reads as many as are asked for. A limit within would have the planner read the table instead of the index.
+    given: sql`matching as materialized (select ${key} as id from ${table} where ${condition})`,
+    parts: [
+      { where: sql`${key} = any(array(select matching.id from matching where not ${common}))`, few: true },
+      {
+        where: sql`${common} and ${condition}`,
+        few: true,
+        crowded: { when: common, from: walked, where: condition },
+      },
+    ],
+  }
+}
