@@ -10,6 +10,7 @@ import { and, raw, type Sql, sql } from '../../src/db/sql.ts'
 import type { Noteable } from '../../src/modules/discussion/noteables/noteable.ts'
 import { columnOf, labelsTableOf, readableRow, tableOf } from '../../src/modules/discussion/noteables/queries.ts'
 import { discussionsOf, notesOf, notesOfDiscussion } from '../../src/modules/discussion/notes/record-queries.ts'
+import { notesWith } from '../../src/modules/discussion/notes/search-queries.ts'
 import { listGroups } from '../../src/modules/groups/groups/list-queries.ts'
 import { issueOrders } from '../../src/modules/planning/issue-lists/order-queries.ts'
 import { listIssues } from '../../src/modules/planning/issue-lists/queries.ts'
@@ -343,6 +344,40 @@ describe.each(callers.slice(1) as [string, Actor][])('a page for %s has what the
 })
 
 describe.each(callers.slice(1) as [string, Actor][])('a search by %s', (_, caller) => {
+  beforeAll(async () => {
+    await client.query(
+      `insert into notes (project_id, merge_request_id, author_id, body, discussion_id)
+      select m.project_id, m.id, $1, 'What about ' || left(md5(((m.id * 7 + k) % 2000)::text), 8) || '?', md5(m.id || '.' || k) || 'deadbeef'
+      from merge_requests m, generate_series(1, 2) k
+      where not exists (select from notes where body like 'What about%?' and author_id = $1)`,
+      [userId(3)],
+    )
+    await client.query('vacuum analyze notes')
+  })
+
+  test('for comments reads a bounded number of rows, also for a text of few that was sampled, and has what matches', async () => {
+    const { rows } = await client.query(
+      `select (histogram_bounds::text::text[])[50] as body from pg_stats where tablename = 'notes' and attname = 'body'`,
+    )
+    for (const [text, most] of [
+      [/about (\w+)\?/.exec(rows[0].body)![1]!, 500],
+      ['What about', undefined],
+      ['absent', 100],
+    ] as const) {
+      const list = notesWith(caller, text)
+      if (most !== undefined) expect(await readsOfPage(list, 1)).toBeLessThan(most)
+      const plain = sql`
+        select n.id
+        from notes n join projects p on p.id = n.project_id
+        where ${and(list.where)} and not n.system and n.body ilike ${`%${text}%`}
+        order by n.id desc
+        limit 21
+      `
+      const ids = async ({ text, values }: Statement) => (await client.query(text, values)).rows.map(({ id }) => id)
+      expect(await ids(await pageOf(list, 1))).toEqual(await ids(plain))
+    }
+  })
+
   const kinds = [
     ['Issue', 'issues', listIssues],
     ['MergeRequest', 'merge_requests', listMergeRequests],
