@@ -34,7 +34,7 @@ export function matchingParts({
       {
         where: sql`${common} and ${condition}`,
         few: true,
-        crowded: { when: common, from: walked, where: condition },
+        crowded: { when: () => common, from: walked, where: condition },
       },
     ],
   }

@@ -37,8 +37,8 @@ export type Direction = 'asc' | 'desc'
  * few of them belong to the part, all of its rows are read and sorted.
  */
 export type Crowded = {
-  /** Whether the part may have many rows. Has no columns, and is cheap. */
-  readonly when: Sql
+  /** Whether the part may have so many rows that these are found sooner than all are read; `rows` are needed. Has no columns, and is cheap. */
+  readonly when: (rows: number) => Sql
   /** `from` of the list, with its table replaced by the rows of the table in this range: `order by … limit …`. */
   readonly from: (range: Sql) => Sql
   /** The condition of the part, cheap for each row. */
@@ -81,8 +81,8 @@ export type List = {
   readonly parts?: readonly [ListPart, ...ListPart[]] | undefined
   /** Common table expressions, `name as …`, to which the conditions of parts refer. */
   readonly given?: Sql | undefined
-  /** One plan is best for all values (`byKey`): of its total, as all parts with many rows have a `number`, or of all its statements. */
-  readonly onePlan?: 'total' | 'all' | undefined
+  /** One plan is as good for any values (`byKey`), for a page and for the total. A test reads such lists with it. */
+  readonly onePlan?: boolean | undefined
   /** The last key must be unique. Rows where a key is null come last in both directions if `nulls` says so. */
   readonly order: readonly { readonly by: Sql; readonly direction: Direction; readonly nulls?: 'last' }[]
   /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
@@ -138,7 +138,7 @@ export async function fetchStamps(db: Db, list: List, page: Page): Promise<Paged
   const total = page.keyset ? undefined : totalOf(db, list, where)
   const found = await db.snapshotCache.row(
     { lines: nullable(text) },
-    rowsStatement(
+    plannedFor(
       list,
       sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines from (${rows}) as found`,
     ),
@@ -175,7 +175,7 @@ export async function fetchPage<S extends Shape>(
       ),
     }
   }
-  const statement = rowsStatement(list, pageStatement(list, where, page.perPage + 1, offset))
+  const statement = plannedFor(list, pageStatement(list, where, page.perPage + 1, offset))
   const found: readonly Readonly<RowOf<S>>[] = await (list.cached ? db.snapshotCache : db).rows(shape, statement)
   return total ? offsetPaged(page, found, total) : keysetPaged(list, page, found)
 }
@@ -184,7 +184,7 @@ export async function fetchPage<S extends Shape>(
 async function fetchIds(db: Db, list: List, picked: Sql): Promise<{ readonly id: number }[]> {
   const found = await db.snapshotCache.row(
     { ids: nullable(text) },
-    rowsStatement(list, sql`select string_agg(found.picked::text, ',') as ids from (${picked}) as found`),
+    plannedFor(list, sql`select string_agg(found.picked::text, ',') as ids from (${picked}) as found`),
     holdersOfList(list.ofProject),
   )
   const ids = found?.ids ?? null
@@ -271,7 +271,8 @@ function pickedRows({ from, key, order, parts, given }: List, where: Sql, limit:
   const merged = sortedBy(order.map((key, index) => ({ ...key, by: names[index]! })))
   // Named, because `*` counts as a read of whole rows (`TableCatalogue`).
   const picked = sql`picked, ${join(names, ', ')}`
-  const most = literal(rowsToRead(offset + limit))
+  const needed = rowsToRead(offset + limit)
+  const most = literal(needed)
   const rowsOf = (tables: Sql, condition: Sql) =>
     sql`select ${key!} as picked, ${join(columns, ', ')} ${tables} where ${where} and ${condition}`
   // `offset 0` keeps the planner from reading in order.
@@ -280,8 +281,8 @@ function pickedRows({ from, key, order, parts, given }: List, where: Sql, limit:
   const candidates = (parts ?? [everything]).map((part) => {
     if (!part.few) return inOrder(rowsOf(from, part.where))
     if (!part.crowded) return sorted(rowsOf(from, part.where))
-    const range = sql`order by ${sortedBy(order)} limit ${literal(rowsToCheck(offset + limit))}`
-    const checked = rowsOf(part.crowded.from(range), sql`${part.crowded.when} and ${part.crowded.where}`)
+    const range = sql`order by ${sortedBy(order)} limit ${literal(rowsToCheck(needed))}`
+    const checked = rowsOf(part.crowded.from(range), sql`${part.crowded.when(needed)} and ${part.crowded.where}`)
     const found = raw('(select count(*) from checked)')
     return sql`
       (
@@ -306,7 +307,7 @@ const everything: ListPart = { where: raw('true') }
 const rowsToRead = (rows: number): number => 2 ** Math.max(5, Math.ceil(Math.log2(rows)))
 
 /** Rows of a table to check for those of a crowded part: enough if one of 256 belongs to it. */
-const rowsToCheck = (rows: number): number => Math.min(256 * rowsToRead(rows), 2 ** 16)
+const rowsToCheck = (needed: number): number => Math.min(256 * needed, 2 ** 16)
 
 /**
  * Expression for the number of rows of a list, of which each part counts as `most` at most. Once the first parts reach `most`, the others are
@@ -331,13 +332,9 @@ export function countOf({ from, parts, given }: Pick<List, 'from' | 'parts' | 'g
   return given ? sql`(with ${given} select ${sum})` : sum
 }
 
-/** A statement of `countOf`, planned as suits the list. */
-export const countStatement = ({ onePlan }: Pick<List, 'onePlan'>, statement: Sql): Statement =>
+/** A statement of rows or totals of the list, planned as suits it. */
+export const plannedFor = ({ onePlan }: Pick<List, 'onePlan'>, statement: Sql): Statement =>
   onePlan ? byKey(statement) : statement
-
-/** A statement of rows of the list, planned as suits it. */
-const rowsStatement = ({ onePlan }: Pick<List, 'onePlan'>, statement: Sql): Statement =>
-  onePlan === 'all' ? byKey(statement) : statement
 
 /**
  * Returns a function that counts the rows of a list, up to `countedRows` + 1 of each part. A total that is probably cached is
@@ -345,7 +342,7 @@ const rowsStatement = ({ onePlan }: Pick<List, 'onePlan'>, statement: Sql): Stat
  */
 function totalOf(db: Db, list: List, where: Sql): () => Promise<number> {
   const { byClock, ofProject } = list
-  const statement = countStatement(list, sql`select ${countOf(list, where, countedRows + 1)} as total`)
+  const statement = plannedFor(list, sql`select ${countOf(list, where, countedRows + 1)} as total`)
   const shape = { total: integer }
   const count = async () =>
     (await (byClock ? db.row(shape, statement) : db.snapshotCache.row(shape, statement, holdersOfList(ofProject))))!

@@ -140,7 +140,7 @@ export const notesOf = (noteable: Noteable, caller: Caller, { order_by, sort }: 
   select: note(noteable.type),
   from: raw('from notes n'),
   key: raw('n.id'),
-  onePlan: 'all',
+  onePlan: true,
   where: [isAbout('n', noteable), visibleNote(caller)],
   order: [
     { by: order_by === 'created_at' ? raw('n.created_at') : raw('n.updated_at'), direction: sort },
@@ -153,7 +153,7 @@ export const notesOfDiscussion = (noteable: Noteable, caller: Caller, discussion
   type: 'Note',
   select: note(noteable.type),
   from: raw('from notes n'),
-  onePlan: 'all',
+  onePlan: true,
   where: [isAbout('n', noteable), sql`n.discussion_id = ${discussionId}`, visibleNote(caller)],
   order: [{ by: raw('n.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
@@ -165,7 +165,7 @@ export const discussionsOf = (noteable: Noteable, caller: Caller): List => ({
   select: discussion(noteable.type),
   from: raw('from notes f'),
   key: raw('f.id'),
-  onePlan: 'all',
+  onePlan: true,
   where: [
     isAbout('f', noteable),
     sql`exists (select from notes n where n.id = f.id and ${visibleNote(caller)})`,

@@ -77,13 +77,13 @@ export function reach(given: Reached): Reach {
   const readable = [...visible, readableRow(type, caller), ...filters]
   if (set.of === 'group') {
     const unarchived = set.archived ? [] : [raw('not p.archived')]
-    const part = partIn(reached, set)
-    const number = numberIn(reached, and([...visible, readableKind(type, caller), ...unarchived, part.where]))
+    const part = partOfProjects(reached, inGroup(set))
+    const number = numberIn(reached, and([...visible, readableKind(type, caller), ...unarchived, inGroup(set)]))
     return {
       from,
       where: [...readable, ...unarchived],
       parts: [{ ...part, number }],
-      onePlan: ofTotal(isNumbered(reached)),
+      onePlan: ofState(reached),
     }
   }
   if (bySearch) {
@@ -118,11 +118,9 @@ function reachInParts(reached: Reached, caller: Actor, from: Sql): Reach {
     where,
     parts: partsOf(reached, caller, projects, labelled),
     ...(labelled && { given: sql`${labelled.open.given}, ${labelled.closed.given}` }),
-    onePlan: ofTotal(isNumbered(reached) && !caller.limits),
+    onePlan: ofState(reached) && !caller.limits,
   }
 }
-
-const ofTotal = (numbered: boolean): List['onePlan'] => (numbered ? 'total' : undefined)
 
 /** No filter leaves fewer than that of the state does, if there is one. */
 const ofState = ({ filters, state }: Reached): boolean => filters.length === (state === undefined ? 0 : 1)
@@ -147,17 +145,14 @@ function numberIn(reached: Reached, projects: Sql, hiddenOnly?: Sql): Sql | unde
   return isNumbered(reached) ? issuesIn({ caller, projects, hiddenOnly, state }) : undefined
 }
 
-/** About as many rows as a page needs. */
-const pageRows = 32
-
 /**
  * Projects of a caller or group from which on a part counts as crowded. With n of P projects and r noteables in each, reading in order
- * until a page is full takes `pageRows` · P / n rows, and sorting all takes n · r; PostgreSQL estimates P and r. With filters, above
+ * until `rows` are found takes `rows` · P / n rows, and sorting all takes n · r; PostgreSQL estimates P and r. With filters, above
  * all by labels, the first one takes longer.
  */
-function manyProjects({ type, filters, labels }: Reached): Sql {
+function manyProjects({ type, filters, labels }: Reached, rows: number): Sql {
   const factor = labels ? 16 : filters.length > 0 ? 4 : 1
-  const many = sql`${literal(factor)} * p.reltuples * sqrt(${literal(pageRows)} / greatest(m.reltuples, 1))`
+  const many = sql`${literal(factor)} * p.reltuples * sqrt(${literal(rows)} / greatest(m.reltuples, 1))`
   return sql`
     (
       select greatest(200, least(5000, ${many}))::integer
@@ -192,34 +187,39 @@ const labelledPart = (
   where: sql`${part.where} and m.id = any(array(${labelled.few} union all ${labelled.many}))`,
   few: true,
   crowded: {
-    when: labelled.common,
+    when: () => labelled.common,
     from: walked(type, [...rows, ...ofStateOnly(state)]),
     where: part.where,
   },
 })
 
-/** The part of these projects `p`, found from the index of projects if there are few. */
-function partOfProjects(reached: Reached, where: Sql, projects: Sql, one: Sql): ListPart {
-  if (!reached.ordered || reached.few) return { where, few: true }
-  const many = manyProjects(reached)
+/** The noteables of these projects `p` that meet a condition, found from the projects if these are few. */
+function partOfProjects(reached: Reached, projects: Sql, condition = raw('true')): ListPart {
+  const ids = sql`select p.id from projects p where ${projects}`
+  // An array leads to the projects, and they to the noteables, in every plan.
+  const part = { where: sql`${condition} and p.id = any(array(${ids}))`, few: true }
+  if (!reached.ordered || reached.few) return part
+  const number = (rows: number): Sql => {
+    const many = manyProjects(reached, rows)
+    return sql`(select count(*) from (select from projects p where ${projects} limit ${many}) as counted) >= ${many}`
+  }
   return {
-    where,
-    few: true,
+    ...part,
     crowded: {
-      when: sql`(select count(*) from (select from projects p where ${projects} limit ${many}) as counted) >= ${many}`,
+      when: number,
       from: walked(reached.type),
-      where: one,
+      // Looked up in a hash table before the project is: the planner makes a join of a bare `in`.
+      where: sql`${condition} and coalesce(m.project_id in (${ids}), false)`,
     },
   }
 }
 
-function partIn(reached: Reached, { traversalIds }: Extract<NoteableSet, { of: 'group' }>): ListPart {
-  const groups = sql`
-    select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}
-  `
-  const inGroup = sql`p.namespace_id = any(array(${groups}))`
-  return partOfProjects(reached, inGroup, inGroup, sql`p.namespace_id in (${groups})`)
-}
+/** The project `p` belongs to the group or one below it. */
+const inGroup = ({ traversalIds }: Extract<NoteableSet, { of: 'group' }>): Sql => sql`
+  p.namespace_id = any(
+    array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})
+  )
+`
 
 const feature = (type: ScheduledType): Sql => raw(`p.${featureOf(type)}`)
 
@@ -247,14 +247,12 @@ function partsOf(
   // Those of few are found by their labels, not by their projects.
   const isClosed = labelled ? sql`${labelled.closed.common} and ${closedRow}` : closedRow
   const memberships = projectParts(caller, lowestReader(type), raw('p.id'), raw('p.namespace_id'))
-  const members = memberships.map((part): ListPart => {
-    // An array of the projects: they lead to the noteables in every plan.
-    const ofProjects = sql`m.project_id = any(array(select p.id from projects p where ${part}))`
-    return {
-      ...partOfProjects(reached, sql`${isClosed} and ${ofProjects}`, part, sql`${isClosed} and ${part}`),
+  const members = memberships.map(
+    (part): ListPart => ({
+      ...partOfProjects(reached, part, isClosed),
       number: numberIn(reached, and([...projects, part]), openProject),
-    }
-  })
+    }),
+  )
   const own: ListPart[] = kindOf(type).hiddenBy
     ? [
         {

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import { countOf, countStatement, type List } from '../../../api/page.ts'
+import { countOf, type List, plannedFor } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, type RowOf } from '../../../db/row.ts'
 import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
@@ -130,5 +130,5 @@ export async function countIssues(
   const count = (reach: typeof opened): Sql =>
     sql`least(${countOf(reach, and(reach.where), countedIssues)}, ${literal(countedIssues)})::integer`
   const counts = sql`select ${count(opened)} as opened, ${count(closed)} as closed`
-  return (await db.snapshotCache.row(issueCountsRow, countStatement(opened, counts)))!
+  return (await db.snapshotCache.row(issueCountsRow, plannedFor(opened, counts)))!
 }
