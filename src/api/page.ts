@@ -37,7 +37,7 @@ export type Direction = 'asc' | 'desc'
  * few of them belong to the part, all of its rows are read and sorted.
  */
 export type Crowded = {
-  /** Whether the part may have so many rows that these are found sooner than all are read; `rows` are needed. Has no columns, and is cheap. */
+  /** Whether looking for `rows` rows in the order takes less than reading all of the part. Has no columns, and is cheap. */
   readonly when: (rows: number) => Sql
   /** `from` of the list, with its table replaced by the rows of the table in this range: `order by … limit …`. */
   readonly from: (range: Sql) => Sql

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import { matchingParts } from '../../../api/matching-parts.ts'
+import { matchingParts } from '../../../api/matching-queries.ts'
 import type { List } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { integer, notNull, textOf } from '../../../db/row.ts'

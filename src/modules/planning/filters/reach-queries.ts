@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels } from '../../../access/levels.ts'
-import { matchingParts } from '../../../api/matching-parts.ts'
+import { matchingParts } from '../../../api/matching-queries.ts'
 import type { List, ListPart } from '../../../api/page.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'

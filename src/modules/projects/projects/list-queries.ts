@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import { featureLevels, levels, type Visibility, visibilities } from '../../../access/levels.ts'
-import { matchingParts } from '../../../api/matching-parts.ts'
+import { matchingParts } from '../../../api/matching-queries.ts'
 import type { Direction, List } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
