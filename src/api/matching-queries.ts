@@ -27,7 +27,7 @@ export function matchingParts({
     (select count(*) from (select from matching limit ${literal(many)}) as first_ones) >= ${literal(many)}
   `
   return {
-    // It reads as many as are asked for. A limit within would have the planner read the table instead of the index.
+    // Rows are read as they are asked for, after the index. A limit within would have the planner read the table instead.
     given: sql`matching as materialized (select ${key} as id from ${table} where ${condition})`,
     parts: [
       { where: sql`${key} = any(array(select matching.id from matching where not ${common}))`, few: true },

@@ -1,4 +1,7 @@
 -- Lists and totals of issues and merge requests with a label find those of a state in an index, also if few of the label have it.
+-- What is copied does not change until the triggers are there.
+lock table issues, merge_requests, issue_labels, merge_request_labels in share row exclusive mode;
+
 drop index issue_labels_label, merge_request_labels_label;
 
 alter table issue_labels add column noteable_state text, add column noteable_audience smallint;
@@ -38,18 +41,38 @@ begin
     from merge_requests m where m.id = new.merge_request_id
     for no key update;
   end if;
+  if not found then
+    raise foreign_key_violation using message = 'the noteable of a label is gone';
+  end if;
   return new;
 end
 $$;
 create trigger copy_noteable before insert on issue_labels for each row execute function copy_to_label();
 create trigger copy_noteable before insert on merge_request_labels for each row execute function copy_to_label();
 
+-- One column at a time, and none for noteables without labels: each update outdates what is cached with the column.
 create function copy_to_labels() returns trigger language plpgsql as $$
 begin
   if tg_table_name = 'issues' then
-    update issue_labels set noteable_state = new.state, noteable_audience = new.audience where issue_id = new.id;
+    if not exists (select from issue_labels ml where ml.issue_id = new.id) then
+      return null;
+    end if;
+    if old.state <> new.state then
+      update issue_labels set noteable_state = new.state where issue_id = new.id;
+    end if;
+    if old.audience <> new.audience then
+      update issue_labels set noteable_audience = new.audience where issue_id = new.id;
+    end if;
   else
-    update merge_request_labels set noteable_state = new.state, noteable_audience = new.audience where merge_request_id = new.id;
+    if not exists (select from merge_request_labels ml where ml.merge_request_id = new.id) then
+      return null;
+    end if;
+    if old.state <> new.state then
+      update merge_request_labels set noteable_state = new.state where merge_request_id = new.id;
+    end if;
+    if old.audience <> new.audience then
+      update merge_request_labels set noteable_audience = new.audience where merge_request_id = new.id;
+    end if;
   end if;
   return null;
 end

@@ -25,9 +25,9 @@ const numbers = numberedOfProjects.map(
 
 /**
  * Comments with these words on what the caller may read, newest first; system notes are not searched. `inside` is a condition on the
- * project `p`; absent for all projects.
+ * project `p`, and `one` says that it is one project.
  */
-export const notesWith = (caller: Caller, search: string, inside?: Sql): List => ({
+export const notesWith = (caller: Caller, search: string, inside: Sql, { one = false } = {}): List => ({
   type: 'Note',
   cached: true,
   select: sql`
@@ -39,14 +39,14 @@ export const notesWith = (caller: Caller, search: string, inside?: Sql): List =>
   `,
   from: raw('from notes n join projects p on p.id = n.project_id'),
   key: raw('n.id'),
-  where: [...(inside ? [inside] : []), raw('not p.deleting'), visibleProjects(caller), readableAbout('n', caller)],
+  where: [inside, raw('not p.deleting'), visibleProjects(caller), readableAbout('n', caller)],
   // The index has no system notes.
-  ...partsOf(sql`not n.system and ${fuzzy(search, ['n.body'])}`, inside),
+  ...partsOf(sql`not n.system and ${fuzzy(search, ['n.body'])}`, one),
   order: [{ by: raw('n.id'), direction: 'desc' }],
 })
 
-const partsOf = (condition: Sql, inside: Sql | undefined): Pick<List, 'parts' | 'given'> =>
-  inside
+const partsOf = (condition: Sql, one: boolean): Pick<List, 'parts' | 'given'> =>
+  one
     ? { parts: [{ where: condition, few: true }] }
     : matchingParts({
         table: raw('notes n'),

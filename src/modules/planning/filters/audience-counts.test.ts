@@ -89,6 +89,20 @@ describe('totals over all projects', () => {
     },
   )
 
+  test.for(['issue', 'merge_request'] as const)(
+    'a label for an %s that is gone violates its foreign key',
+    async (what, { world }) => {
+      const project = await storedProject(world)
+      const label = (await world.root.post(`/projects/${project.id}/labels`, { name: 'late', color: '#ff0000' })).json
+      const ctx = await world.app.open(null)
+      // Such a transaction is tried again; after a column that is null it is not.
+      await expect(ctx.transaction((tx) => labelIn(tx, what, 999_999_999, label.id))).rejects.toMatchObject({
+        kind: 'unavailable',
+        cause: { code: '23503' },
+      })
+    },
+  )
+
   test('adding up keeps the numbers and leaves a row for each', async ({ world }) => {
     const project = await storedProject(world)
     const { id } = await openIssue(world, { project })

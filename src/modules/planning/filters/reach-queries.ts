@@ -33,7 +33,8 @@ type Reach = {
   readonly onePlan?: List['onePlan']
 }
 
-type Reached = {
+/** A list or total of noteables. */
+type Wanted = {
   readonly type: ScheduledType
   readonly caller: Caller
   readonly set: NoteableSet
@@ -43,8 +44,8 @@ type Reached = {
   readonly few: boolean
   /** The filters leave confidential ones only. */
   readonly confidential?: boolean
-  /** There is an index of the table in the order of the list. */
-  readonly ordered?: boolean
+  /** The order of the list, in which there is an index: by time also of what is open to others, by state. Absent for totals. */
+  readonly order?: 'time' | 'other' | undefined
   /** Leaves those with labels of these titles; the conditions of the filters do not say so. */
   readonly labels?: readonly string[] | undefined
   /** Leaves those that match this text; the conditions do not say so. */
@@ -53,19 +54,22 @@ type Reached = {
   readonly state: string | undefined
 }
 
+type Reached = Wanted & {
+  /** As `filters` with the labels, which suits a total: PostgreSQL may start from them. */
+  readonly counted: readonly Sql[]
+}
+
 /** The noteables `m` of a set that the caller may read, and that meet the filters. */
-export function reach(given: Reached): Reach {
-  const { type, caller, set, labels, state } = given
-  const matches = given.search && matchesText(given.search)
-  const bySearch = set.of === 'everyone' && !given.few ? matches : undefined
-  const few = given.few || matches !== undefined
-  const byLabel = set.of === 'everyone' && given.ordered && !few ? labels : undefined
-  const filters = [
-    ...given.filters,
-    ...(labels ? [(byLabel ? looksUpLabels : hasLabels)(type, labels)] : []),
-    ...(matches && !bySearch ? [matches] : []),
-  ]
-  const reached = { ...given, few, filters }
+export function reach(wanted: Wanted): Reach {
+  const { type, caller, set, labels, search } = wanted
+  const matches = search && matchesText(search)
+  const bySearch = set.of === 'everyone' && !wanted.few ? matches : undefined
+  const few = wanted.few || matches !== undefined
+  const byLabel = set.of === 'everyone' && wanted.order && !few ? labels : undefined
+  const others = [...wanted.filters, ...(matches && !bySearch ? [matches] : [])]
+  const counted = [...others, ...(labels ? [hasLabels(type, labels)] : [])]
+  const filters = byLabel ? [...others, looksUpLabels(type, byLabel)] : counted
+  const reached = { ...wanted, few, filters, counted }
   const from = sql`from ${tableOf(type)} m join projects p on p.id = m.project_id`
   if (set.of === 'project') {
     const own = [sql`m.project_id = ${set.id}`, ...filters]
@@ -74,7 +78,8 @@ export function reach(given: Reached): Reach {
       : { from: sql`from ${tableOf(type)} m`, where: own }
   }
   const visible = [raw('not p.deleting'), visibleProjects(caller)]
-  const readable = [...visible, readableRow(type, caller), ...filters]
+  const readableOnes = [...visible, readableRow(type, caller)]
+  const readable = [...readableOnes, ...filters]
   if (set.of === 'group') {
     const unarchived = set.archived ? [] : [raw('not p.archived')]
     const part = partOfProjects(reached, inGroup(set))
@@ -83,7 +88,7 @@ export function reach(given: Reached): Reach {
       from,
       where: [...readable, ...unarchived],
       parts: [{ ...part, number }],
-      onePlan: ofState(reached),
+      onePlan: isPlannedOnce(reached),
     }
   }
   if (bySearch) {
@@ -92,15 +97,15 @@ export function reach(given: Reached): Reach {
       table,
       key: raw('m.id'),
       condition: bySearch,
-      walked: walked(type, ofStateOnly(state)),
+      walked: walked(type),
     })
     return { from, where: readable, ...parts }
   }
   if (few) return { from, where: readable }
   if (caller !== null && !caller.admin) return reachInParts(reached, caller, from)
   if (!byLabel) return { from, where: readable }
-  const labelled = labelledBy(type, { titles: byLabel, state })
-  const everything = { where: raw('true'), counted: { from, where: and(readable) } }
+  const labelled = labelledBy(type, { titles: byLabel, state: wanted.state })
+  const everything = { where: raw('true'), counted: countedByLabel(reached, labelled, from, readableOnes) }
   return { from, where: readable, parts: [labelledPart(reached, labelled, everything, [])], given: labelled.given }
 }
 
@@ -112,18 +117,22 @@ function reachInParts(reached: Reached, caller: Actor, from: Sql): Reach {
     ...(caller.limits ? [withinLimits(caller)] : []),
   ]
   const where = [...projects, ...reached.filters]
-  const labelled = reached.ordered ? labelledApart(reached, caller) : undefined
+  const labelled = reached.order ? labelledApart(reached, caller) : undefined
   return {
     from,
     where,
     parts: partsOf(reached, caller, projects, labelled),
     ...(labelled && { given: sql`${labelled.open.given}, ${labelled.closed.given}` }),
-    onePlan: ofState(reached) && !caller.limits,
+    onePlan: isPlannedOnce(reached) && !caller.limits,
   }
 }
 
 /** No filter leaves fewer than that of the state does, if there is one. */
 const ofState = ({ filters, state }: Reached): boolean => filters.length === (state === undefined ? 0 : 1)
+
+/** The plan is the same for all values: an index has the rows of the state in the order, if they are of one. */
+const isPlannedOnce = (reached: Reached): boolean =>
+  ofState(reached) && (reached.state === undefined || reached.order !== 'other')
 
 /** Their numbers are stored by project. */
 const isNumbered = (reached: Reached): boolean => reached.type === 'Issue' && ofState(reached)
@@ -174,39 +183,55 @@ const walked =
         cross join lateral (select p${raw(passedOn)} from projects p where p.id = m.project_id offset 0) as p
     `
 
-const ofStateOnly = (state: string | undefined): Sql[] => (state === undefined ? [] : [sql`m.state = ${state}`])
-
-/** The noteables of a part that have labels; the filters require them, too. `rows` are conditions on `m` that the part implies. */
-const labelledPart = (
-  { type, state }: Reached,
+/**
+ * The noteables of a part that have labels; the filters require them, too. `rows` are conditions on `m` that the part implies: an index by
+ * time has the rows that meet them and are of the state, so that these alone are looked at.
+ */
+function labelledPart(
+  { type, order, state }: Reached,
   labelled: Labelled,
   part: ListPart,
   rows: readonly Sql[],
-): ListPart => ({
-  ...part,
-  where: sql`${part.where} and m.id = any(array(${labelled.few} union all ${labelled.many}))`,
-  few: true,
-  crowded: {
-    when: () => labelled.common,
-    from: walked(type, [...rows, ...ofStateOnly(state)]),
-    where: part.where,
-  },
-})
+): ListPart {
+  const ofState = state === undefined ? [] : [sql`m.state = ${state}`]
+  return {
+    ...part,
+    where: sql`${part.where} and m.id = any(array(${labelled.few} union all ${labelled.many}))`,
+    few: true,
+    crowded: {
+      when: () => labelled.common,
+      from: walked(type, order === 'time' && rows.length > 0 ? [...rows, ...ofState] : []),
+      where: part.where,
+    },
+  }
+}
+
+/** Counts the noteables that meet conditions: few from their labels, else as PostgreSQL decides, which may start from the labels, too. */
+function countedByLabel(
+  { filters, counted }: Reached,
+  { few, common }: Labelled,
+  from: Sql,
+  where: readonly Sql[],
+): NonNullable<ListPart['counted']> {
+  const fromLabels = sql`(select 1 ${from} where ${and([...where, ...filters, sql`m.id = any(array(${few}))`])})`
+  const others = sql`(select 1 ${from} where ${and([common, ...where, ...counted])})`
+  return { from: sql`from (${fromLabels} union all ${others}) as labelled`, where: raw('true') }
+}
 
 /** The noteables of these projects `p` that meet a condition, found from the projects if these are few. */
 function partOfProjects(reached: Reached, projects: Sql, condition = raw('true')): ListPart {
   const ids = sql`select p.id from projects p where ${projects}`
   // An array leads to the projects, and they to the noteables, in every plan.
   const part = { where: sql`${condition} and p.id = any(array(${ids}))`, few: true }
-  if (!reached.ordered || reached.few) return part
-  const number = (rows: number): Sql => {
+  if (!reached.order || reached.few) return part
+  const isCrowded = (rows: number): Sql => {
     const many = manyProjects(reached, rows)
     return sql`(select count(*) from (select from projects p where ${projects} limit ${many}) as counted) >= ${many}`
   }
   return {
     ...part,
     crowded: {
-      when: number,
+      when: isCrowded,
       from: walked(reached.type),
       // Looked up in a hash table before the project is: the planner makes a join of a bare `in`.
       where: sql`${condition} and coalesce(m.project_id in (${ids}), false)`,
@@ -240,7 +265,7 @@ function partsOf(
   const openProject = sql`p.visibility >= ${open} and ${feature(type)} >= ${enabled}`
   const openRows: ListPart = {
     where: sql`${audience} and ${openProject}`,
-    ...(!caller.limits && openNumber(reached, open)),
+    ...(!caller.limits && openNumber(reached, open, labelled?.open)),
   }
   const everyones = labelled ? labelledPart(reached, labelled.open, openRows, [audience]) : openRows
   const closedRow = and([sql`m.audience < ${open}`, ...(kindOf(type).hiddenBy ? [notHidden(type, caller)] : [])])
@@ -278,15 +303,18 @@ function partsOf(
 }
 
 /** How many noteables are open to a caller: stored, or counted from fewer tables. `open` is the least audience of these. */
-function openNumber(reached: Reached, open: Sql): Pick<ListPart, 'counted' | 'number'> {
-  const { type, filters, labels, state } = reached
+function openNumber(reached: Reached, open: Sql, labelled: Labelled | undefined): Pick<ListPart, 'counted' | 'number'> {
+  const { type, filters, counted, labels, state } = reached
   const audience = sql`m.audience >= ${open}`
   if (labels && filters.length === (state === undefined ? 1 : 2)) {
     const once = labelledOnce(type, { titles: labels, state, audience: (of) => sql`${of} >= ${open}` })
     return { counted: { from: sql`from (${once}) as m`, where: raw('true') } }
   }
+  const from = sql`from ${tableOf(type)} m`
   return {
-    counted: { from: sql`from ${tableOf(type)} m`, where: and([audience, ...filters]) },
+    counted: labelled
+      ? countedByLabel(reached, labelled, from, [audience])
+      : { from, where: and([audience, ...counted]) },
     number: ofState(reached) ? numberFor(type, open, state) : undefined,
   }
 }

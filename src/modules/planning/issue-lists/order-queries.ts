@@ -15,6 +15,8 @@ export const issueOrders = [
 
 export type IssueOrder = { readonly by: (typeof issueOrders)[number]; readonly sort: Direction }
 
+export const isByTime = ({ by }: IssueOrder): boolean => by === 'created_at' || by === 'updated_at'
+
 type Key = List['order'][number]
 
 const last = (by: string, direction: Direction): Key => ({ by: raw(by), direction, nulls: 'last' })

@@ -9,7 +9,7 @@ import { filtered, leavesFew, lookedUp, negated, notMatching } from '../filters/
 import { reach } from '../filters/reach-queries.ts'
 import { cachedIssues, holdersOfIssue } from '../issues/record-queries.ts'
 import type { IssueState } from '../issues/states.ts'
-import { type IssueOrder, orderKeys } from './order-queries.ts'
+import { type IssueOrder, isByTime, orderKeys } from './order-queries.ts'
 
 /** Filters by due date: without one (`0`), with one, or by the day. */
 export const dueFilters = [
@@ -91,7 +91,7 @@ function reachOf(caller: Caller, set: NoteableSet, filters: IssueFilters, order?
     type,
     caller,
     set,
-    ordered: order !== undefined,
+    order: order && (isByTime(order) ? 'time' : 'other'),
     filters: conditions(caller, others),
     few: leavesFew(filters) || (filters.epic !== undefined && filters.epic !== 'None'),
     confidential: filters.confidential === true,

@@ -1,6 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
+import { columnOf, labelsTableOf, scheduledTypes, tableOf } from '../../discussion/index.ts'
 import { type Holder, holderIds } from '../../groups/index.ts'
 
 export type LabelValues = { readonly name: string; readonly color: string; readonly description: string | null }
@@ -32,7 +33,18 @@ export const updateLabel = (tx: Tx, id: number, { name, color, description }: La
     where id = ${id}
   `)
 
-export const deleteLabel = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from labels where id = ${id}`)
+/** Deletes a label. What has it is locked before its rows are, as by those who change it. */
+export async function deleteLabel(tx: Tx, id: number): Promise<void> {
+  for (const type of scheduledTypes)
+    await tx.run(sql`
+      select
+      from ${tableOf(type)} m
+      where m.id in (select ml.${columnOf(type)} from ${labelsTableOf(type)} ml where ml.label_id = ${id})
+      order by m.id
+      for no key update
+    `)
+  await tx.run(sql`delete from labels where id = ${id}`)
+}
 
 /** Null removes the priority. False if it is the same as before, even if another transaction has just set it. */
 export const savePriority = async (

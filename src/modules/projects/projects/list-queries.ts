@@ -152,7 +152,9 @@ export function listProjects(
   options: RecordOptions | 'stamps',
 ): List {
   const matches = filters.search?.trim() ? fuzzy(filters.search, ['p.path', 'p.name', 'p.description']) : undefined
-  const bySearch = matches && set.of === 'everyone' ? found(matches) : undefined
+  const level = memberLevel(filters)
+  const few = set.of !== 'everyone' || filters.owned || filters.starred || level !== undefined
+  const bySearch = matches && !few ? found(matches, idsBetween(filters)) : undefined
   const parts = partsOf(caller, set, filters)
   const where: Sql[] = [raw('not p.deleting'), ...setCondition(set, caller)]
   if (!parts) where.push(visibleProjects(caller))
@@ -161,7 +163,6 @@ export function listProjects(
   if (filters.visibility !== undefined) where.push(sql`p.visibility = ${visibilities[filters.visibility]}`)
   if (matches && !bySearch) where.push(matches)
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
-  const level = memberLevel(filters)
   if (level !== undefined && !parts) where.push(memberAtLeast(caller, level))
   if (filters.starred)
     where.push(caller ? sql`p.id in (select project_id from stars where user_id = ${caller.id})` : raw('false'))
@@ -180,8 +181,7 @@ export function listProjects(
   if (filters.wiki_checksum_failed) where.push(raw('p.wiki_check_failed'))
   // Security reports come from CI jobs, which are not run yet, so no project has one.
   if (filters.with_security_reports) where.push(raw('false'))
-  if (filters.id_after !== undefined) where.push(sql`p.id > ${filters.id_after}`)
-  if (filters.id_before !== undefined) where.push(sql`p.id < ${filters.id_before}`)
+  where.push(...idsBetween(filters))
   if (caller?.admin && filters.custom_attributes) where.push(hasAttributes(filters.custom_attributes))
   const direction = filters.sort
   return {
@@ -204,13 +204,20 @@ export function listProjects(
   }
 }
 
-/** The projects that match a text. `offset 0` keeps the planner from leaving the order. */
-const found = (condition: Sql) =>
+const idsBetween = ({ id_after, id_before }: ProjectFilters): Sql[] => [
+  ...(id_after === undefined ? [] : [sql`p.id > ${id_after}`]),
+  ...(id_before === undefined ? [] : [sql`p.id < ${id_before}`]),
+]
+
+/** The projects that match a text. `offset 0` keeps the planner from leaving the order, which starts at the ids. */
+const found = (condition: Sql, ids: readonly Sql[]) =>
   matchingParts({
     table: raw('projects p'),
     key: raw('p.id'),
     condition,
-    walked: (range) => sql`from (select p${raw(passedOn)} from projects p ${range} offset 0) as p`,
+    walked: (range) => sql`
+      from (select p${raw(passedOn)} from projects p where ${and([raw('true'), ...ids])} ${range} offset 0) as p
+    `,
   })
 
 /** In the user's personal namespace, or in a group that they own directly or through a parent. */

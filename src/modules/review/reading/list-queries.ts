@@ -86,7 +86,7 @@ export function listMergeRequests(
       set,
       filters: conditions(caller, others),
       few: isFew(filters),
-      ordered: true,
+      order: 'time',
       labels,
       search,
       state: filters.state,
