@@ -11,9 +11,9 @@ import { rowCache } from './testing/row-cache.ts'
 const quiet = { retry: 8 }
 
 /** A new project with an issue of its own. */
-async function issue(world: World) {
+async function issue(world: World, labels?: string) {
   const project = await world.project()
-  const { id } = (await world.root.post(`/projects/${project.id}/issues`, { title: 'Old' })).json
+  const { id } = (await world.root.post(`/projects/${project.id}/issues`, { title: 'Old', labels })).json
   return { id: id as number, project: project.id }
 }
 
@@ -67,7 +67,9 @@ describe('the record of changes', () => {
       ? `insert into labels (project_id, title, color) values (${holder.project}, 'l-' || random(), '#ffffff')`
       : `insert into labels (namespace_id, title, color) values (${holder.group}, 'l-' || random(), '#ffffff')`
 
-  type Given = { a: Issue; b: Issue; group: number }
+  const close = ({ id }: Issue) => `update issues set state = 'closed' where id = ${id}`
+
+  type Given = { a: Issue; b: Issue; labelled: Issue; group: number }
   const cases: readonly Case<Given>[] = [
     ['of a row has its column and project', ({ a }) => [title(a)], ({ a }) => ({ 'issues.title': [a.project] })],
     [
@@ -103,6 +105,12 @@ describe('the record of changes', () => {
       ({ a, b }) => [`update issues set project_id = ${b.project}, iid = 1000 where id = ${a.id}`],
       ({ a, b }) => ({ 'issues.project_id': [a.project, b.project], 'issues.iid': [a.project, b.project] }),
     ],
+    ['of a state without labels has no labels', ({ a }) => [close(a)], ({ a }) => ({ 'issues.state': [a.project] })],
+    [
+      'of a state has the copies of labels, not the labels',
+      ({ labelled }) => [close(labelled)],
+      ({ labelled }) => ({ 'issues.state': [labelled.project], 'issue_labels.noteable_state': 'any' }),
+    ],
     ['of no row is empty', () => ['select pg_current_xact_id()', 'delete from issues where false'], () => ({})],
     ['of what was undone is empty', ({ a }) => ['savepoint s', title(a), 'rollback to s'], () => ({})],
     [
@@ -130,15 +138,15 @@ describe('the record of changes', () => {
     [
       'of an emptied table is of any holder',
       ({ a }) => [label(a), 'truncate labels cascade'],
-      () => ({ labels: 'any' }),
+      () => ({ labels: 'any', issue_labels: 'any' }),
     ],
   ]
 
   test.for(cases)('%s', async ([, statements, expected], { world }) => {
     const { id: group } = await world.group()
-    const given = { a: await issue(world), b: await issue(world), group }
+    const given = { a: await issue(world), b: await issue(world), labelled: await issue(world, 'bug'), group }
     const found = await recorded(world, statements(given), 'holders')
-    const names = Object.keys(found).filter((name) => /^(issues|labels|notes)/.test(name))
+    const names = Object.keys(found).filter((name) => /^(issues|issue_labels|labels|notes)/.test(name))
     expect(Object.fromEntries(names.map((name) => [name, found[name]]))).toEqual(expected(given))
   })
 })

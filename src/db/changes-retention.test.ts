@@ -67,17 +67,22 @@ describe('what the row cache learns of changes', () => {
     expect(found.map(({ name }) => name)).toEqual([])
   })
 
-  test('every column of a project records its changes', async ({ world }) => {
-    const missing = await world.rows(`
-      select attname
-      from pg_attribute a
-      where attrelid = 'projects'::regclass and attnum > 0 and not attisdropped and attgenerated = ''
-        and not exists (
-          select from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-          where t.tgrelid = a.attrelid and p.proname = 'note_table_change' and a.attnum = any(t.tgattr)
-        )
+  test('every column of a table records its changes, if triggers name columns', async ({ world }) => {
+    const columns = await world.rows(`
+      with noted as (
+        select t.tgrelid, t.tgattr
+        from pg_trigger t join pg_proc p on p.oid = t.tgfoid
+        where p.proname = 'note_table_change' and t.tgattr::text <> ''
+      )
+      select c.relname as name, a.attname as column,
+        exists (select from noted n where n.tgrelid = c.oid and a.attnum = any(n.tgattr)) as recorded
+      from pg_class c join pg_attribute a on a.attrelid = c.oid
+      where c.oid in (select tgrelid from noted) and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
     `)
-    expect(missing).toEqual([])
+    expect(new Set(columns.map(({ name }) => name))).toEqual(
+      new Set(['issue_labels', 'merge_request_labels', 'projects']),
+    )
+    expect(columns.filter(({ recorded }) => !recorded)).toEqual([])
   })
 
   test('every column of issues and merge requests is compared by the record of changes', async ({ world }) => {

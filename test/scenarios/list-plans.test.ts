@@ -301,6 +301,17 @@ async function totalOf(list: List): Promise<number> {
   return Number((await client.query(text, values)).rows[0].total)
 }
 
+const idsFrom = async ({ text, values }: Statement): Promise<string[]> =>
+  (await client.query<{ id: string }>(text, values)).rows.map(({ id }) => id)
+
+/** The noteable `m` of this kind has a label of this title. */
+const hasLabel = (type: 'Issue' | 'MergeRequest', title: string): Sql => sql`
+  exists (
+    select from ${labelsTableOf(type)} ml join labels l on l.id = ml.label_id
+    where ml.${columnOf(type)} = m.id and l.title = ${title}
+  )
+`
+
 async function idsOf(list: List, page: number): Promise<string[]> {
   const { text, values } = await pageOf(list, page)
   const { rows } = await client.query<{ ids: string | null }>(text, values)
@@ -327,14 +338,7 @@ describe.each(callers.slice(1) as [string, Actor][])('a page for %s has what the
     titles.flatMap((labels) => states.map((state) => [type, labels, state, list] as const)),
   )
   test.each(cases)('of %s with the labels %s in state %s', async (type, labels, state, list) => {
-    const has = labels.map(
-      (label) => sql`
-          exists (
-            select from ${labelsTableOf(type)} ml join labels l on l.id = ml.label_id
-            where ml.${columnOf(type)} = m.id and l.title = ${label.toLowerCase()}
-          )
-        `,
-    )
+    const has = labels.map((label) => hasLabel(type, label.toLowerCase()))
     const filter = and([...has, ...(state ? [sql`m.state = ${state}`] : [])])
     const listed = list(caller, { of: 'everyone' }, { labels, ...(state && { state }) }, newest)
     for (const page of [1, 2, 5])
@@ -394,8 +398,7 @@ describe.each(callers.slice(1) as [string, Actor][])('a search by %s', (_, calle
         order by n.id desc
         limit 21
       `
-      const ids = async ({ text, values }: Statement) => (await client.query(text, values)).rows.map(({ id }) => id)
-      expect(await ids(await pageOf(list, 1))).toEqual(await ids(plain))
+      expect(await idsFrom(await pageOf(list, 1))).toEqual(await idsFrom(plain))
     }
   })
 
@@ -448,8 +451,7 @@ describe.each(callers.slice(1) as [string, Actor][])('a search by %s', (_, calle
         limit 21
         offset ${(page - 1) * 20}
       `
-        const ids = async ({ text, values }: Statement) => (await client.query(text, values)).rows.map(({ id }) => id)
-        expect(await ids(found)).toEqual(await ids(plain))
+        expect(await idsFrom(found)).toEqual(await idsFrom(plain))
       }
     },
   )
@@ -603,15 +605,7 @@ describe('a member of most projects', () => {
       ).map(([label, state]) => [name, label, state, type, list] as const),
     ),
   )('gets %s with the label %s in state %s, and their number', async (_, label, state, type, list) => {
-    const filter = and([
-      sql`
-        exists (
-          select from ${labelsTableOf(type)} ml join labels l on l.id = ml.label_id
-          where ml.${columnOf(type)} = m.id and l.title = ${label}
-        )
-      `,
-      ...(state ? [sql`m.state = ${state}`] : []),
-    ])
+    const filter = and([hasLabel(type, label), ...(state ? [sql`m.state = ${state}`] : [])])
     const listed = list(member, { of: 'everyone' }, { labels: [label], ...(state && { state }) }, newest)
     for (const page of [1, 3])
       expect(await idsOf(listed, page)).toEqual(await plainPage(type, member, 'created_at desc', page, filter))

@@ -1,4 +1,5 @@
 -- Lists and totals of issues and merge requests with a label find those of a state in an index, also if few of the label have it.
+
 -- What is copied does not change until the triggers are there.
 lock table issues, merge_requests, issue_labels, merge_request_labels in share row exclusive mode;
 

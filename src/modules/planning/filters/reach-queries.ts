@@ -179,7 +179,7 @@ const walked =
   (type: ScheduledType, where: readonly Sql[] = []) =>
   (range: Sql): Sql =>
     sql`
-      from (select m${raw(passedOn)} from ${tableOf(type)} m where ${and([raw('true'), ...where])} ${range}) as m
+      from (select m${raw(passedOn)} from ${tableOf(type)} m where ${and(where)} ${range}) as m
         cross join lateral (select p${raw(passedOn)} from projects p where p.id = m.project_id offset 0) as p
     `
 
@@ -193,14 +193,14 @@ function labelledPart(
   part: ListPart,
   rows: readonly Sql[],
 ): ListPart {
-  const ofState = state === undefined ? [] : [sql`m.state = ${state}`]
+  const inState = state === undefined ? [] : [sql`m.state = ${state}`]
   return {
     ...part,
     where: sql`${part.where} and m.id = any(array(${labelled.few} union all ${labelled.many}))`,
     few: true,
     crowded: {
       when: () => labelled.common,
-      from: walked(type, order === 'time' && rows.length > 0 ? [...rows, ...ofState] : []),
+      from: walked(type, order === 'time' && rows.length > 0 ? [...rows, ...inState] : []),
       where: part.where,
     },
   }

@@ -191,8 +191,9 @@ export function listProjects(
     from: sql`from projects p`,
     key: raw('p.id'),
     where,
-    parts: parts ?? (filters.owned || filters.starred ? [{ where: raw('true'), few: true }] : undefined),
-    ...bySearch,
+    ...(bySearch ?? {
+      parts: parts ?? (filters.owned || filters.starred ? [{ where: raw('true'), few: true }] : undefined),
+    }),
     order:
       filters.order_by === 'id'
         ? [{ by: raw('p.id'), direction }]
@@ -215,9 +216,7 @@ const found = (condition: Sql, ids: readonly Sql[]) =>
     table: raw('projects p'),
     key: raw('p.id'),
     condition,
-    walked: (range) => sql`
-      from (select p${raw(passedOn)} from projects p where ${and([raw('true'), ...ids])} ${range} offset 0) as p
-    `,
+    walked: (range) => sql`from (select p${raw(passedOn)} from projects p where ${and(ids)} ${range} offset 0) as p`,
   })
 
 /** In the user's personal namespace, or in a group that they own directly or through a parent. */
