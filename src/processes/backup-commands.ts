@@ -208,8 +208,9 @@ async function check(app: AppModule, config: Config, parts: Parts, terminal: Ter
   return problems.length === 0 ? 0 : 1
 }
 
-/** Whether a restore may ignore an entry of an empty data folder. */
-const isNoData = (name: string): boolean => name === 'lost+found' || /^lock(\.|$)/.test(name)
+/** Whether a restore may ignore an entry of an empty data folder. A killed one may leave its mark under the name it has until it is written. */
+const isNoData = (name: string): boolean =>
+  name === 'lost+found' || /^(lock(\..+)?|unfinished-restore\.\d+)$/.test(name)
 
 /**
  * Runs `work` with the database of a data folder that is empty, or that an earlier restore has left unfinished, and has room for

@@ -6,6 +6,7 @@ import { syncFolderNow } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { Binaries } from './binaries.ts'
 import type { Layout } from './layout.ts'
+import { killMakersOf, markOf } from './orphans.ts'
 import { giveTo, type Owner } from './owner.ts'
 import { type Durability, databaseName, roleName } from './settings.ts'
 
@@ -57,22 +58,44 @@ function readMajor(layout: Layout): number | undefined {
   )
 }
 
-async function createCluster(layout: Layout, owner: Owner, binaries: Binaries, durability: Durability): Promise<void> {
-  for (const name of readdirSync(layout.home)) {
-    if (name.startsWith(unfinished)) rmSync(join(layout.home, name), { recursive: true, force: true })
+/** Removes what killed starts left. Their initdb does not end with them, and would write while its files are being removed. */
+export async function removeUnfinished({ home }: Layout): Promise<void> {
+  const left = readdirSync(home).filter((name) => name.startsWith(unfinished))
+  for (const folder of left.map((name) => join(home, name))) {
+    await killMakersOf(folder)
+    rmSync(folder, { recursive: true, force: true })
   }
-  // A unique name: an initdb whose start was killed may still be writing to another one.
+}
+
+async function createCluster(layout: Layout, owner: Owner, binaries: Binaries, durability: Durability): Promise<void> {
+  await removeUnfinished(layout)
   const folder = mkdtempSync(join(layout.home, unfinished))
   giveTo(owner, folder)
   const place = clusterArgument(owner, folder)
+  const name = `cluster_name=${markOf(folder)}`
   const sync = durability === 'durable' ? [] : ['--no-sync']
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
 
   const run = (program: string, args: string[], input = '') =>
     runToEnd(program, args, input, { cwd: folder, env: binaries.env, owner })
-  await run(binaries.initdb, ['-D', place, '-U', roleName, '--auth=peer', '--no-instructions', ...locale, ...sync])
+  await run(binaries.initdb, [
+    '-D',
+    place,
+    '-U',
+    roleName,
+    '--auth=peer',
+    '--no-instructions',
+    '--set',
+    name,
+    ...locale,
+    ...sync,
+  ])
   const fast = durability === 'durable' ? [] : ['-F']
-  await run(binaries.postgres, ['--single', ...fast, '-D', place, 'postgres'], `create database ${databaseName}\n`)
+  await run(
+    binaries.postgres,
+    ['--single', ...fast, '-c', name, '-D', place, 'postgres'],
+    `create database ${databaseName}\n`,
+  )
 
   renameSync(folder, layout.cluster)
   if (durability === 'durable') syncFolderNow(layout.home)

@@ -7,19 +7,36 @@ import { Failure } from '../../kernel/failure.ts'
 import type { Layout } from './layout.ts'
 
 /** How long an orphan may take to end on each signal, in ms. */
+const killMs = 5_000
 const timeouts = [
   ['SIGINT', 20_000],
   ['SIGQUIT', 5_000],
-  ['SIGKILL', 5_000],
+  ['SIGKILL', killMs],
 ] as const
 
 /**
  * A word in the command line of every process of this cluster, and of no other: from device and inode, so a moved folder preserves
- * it and a copy has its own. PostgreSQL gets it as `cluster_name`, which its processes show in their titles.
+ * it and a copy has its own. PostgreSQL and initdb get it as `cluster_name`, which the processes of PostgreSQL show in their titles.
  */
 export function markOf(cluster: string): string {
   const { dev, ino } = statSync(cluster, { bigint: true })
   return `stithy-${dev.toString(36)}-${ino.toString(36)}`
+}
+
+/** Ends what a killed start left working in the folder of an unfinished cluster, of which nothing is needed. */
+export async function killMakersOf(folder: string): Promise<void> {
+  const mark = markOf(folder)
+  const deadline = performance.now() + killMs
+  // One that is being started when it is looked for is found the next time.
+  for (let running = processesWith(mark); running.length > 0; running = processesWith(mark)) {
+    for (const pid of running) signalProcess(pid, 'SIGKILL')
+    if (performance.now() > deadline)
+      throw new Failure(
+        'unavailable',
+        `A process of an earlier start does not end in ${folder} (${running.join(', ')}).`,
+      )
+    await delay(10)
+  }
 }
 
 /**

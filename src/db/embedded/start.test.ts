@@ -6,7 +6,9 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -71,11 +73,10 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** A separate process that has started PostgreSQL and waits. */
-async function startElsewhere(
-  folder: string,
-  run: (file: string) => ChildProcess = (file) => spawn(process.execPath, [file]),
-) {
+type Run = (file: string) => ChildProcess
+
+/** A separate process that starts PostgreSQL and waits. */
+function launchElsewhere(folder: string, run: Run = (file) => spawn(process.execPath, [file])) {
   const file = join(folder, 'elsewhere.ts')
   const module = new URL('./start.ts', import.meta.url).href
   writeFileSync(
@@ -88,10 +89,17 @@ async function startElsewhere(
   const child = run(file)
   onTestFinished(() => void child.kill('SIGKILL'))
   child.stderr!.pipe(process.stderr)
-  const [line] = (await Promise.race([
+  const started = Promise.race([
     once(createInterface(child.stdout!), 'line'),
     once(child, 'exit').then(([code]) => Promise.reject(new Error(`exit code ${code}`))),
-  ])) as [string]
+  ])
+  return { child, started }
+}
+
+/** A separate process that has started PostgreSQL and waits. */
+async function startElsewhere(folder: string, run?: Run) {
+  const { child, started } = launchElsewhere(folder, run)
+  const [line] = (await started) as [string]
   return { child, ...(JSON.parse(line) as { url: string; pid: number }) }
 }
 
@@ -242,6 +250,28 @@ describe('startEmbedded', () => {
     expect(existsSync(join(home, 'cluster.new-abc'))).toBe(false)
   })
 
+  test('a start ends the initdb of a killed one before it removes its files', async () => {
+    const folder = await emptyFolder()
+    const { home } = layoutOf(folder)
+    const { child, started } = launchElsewhere(folder)
+    started.catch(() => {})
+    const working = await eventually(() => {
+      const all = processesIn(home)
+      // initdb, and the PostgreSQL that it runs.
+      expect(all.length).toBeGreaterThan(1)
+      for (const pid of all) process.kill(pid, 'SIGSTOP')
+      return all
+    })
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(working.filter(isAlive)).toEqual(working)
+
+    await using postgres = await start(folder)
+    expect(working.filter(isAlive)).toEqual([])
+    expect(readdirSync(home).filter((name) => name.startsWith('cluster'))).toEqual(['cluster'])
+    expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }])
+  })
+
   test.for([
     {
       why: 'a cluster of another major version',
@@ -322,6 +352,20 @@ describe('startEmbedded', () => {
     expect(existsSync(join(copies, 'postgres'))).toBe(true)
   })
 })
+
+/** Processes whose working folder is below this one. */
+const processesIn = (folder: string): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && workingFolder(name).startsWith(`${folder}/`))
+    .map(Number)
+
+function workingFolder(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    return ''
+  }
+}
 
 function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
 import { lowerSessionPriority } from '../../kernel/priority.ts'
 import { type Binaries, prepareBinaries } from './binaries.ts'
-import { clusterArgument, ensureCluster, lastViolation, makeFolders } from './cluster.ts'
+import { clusterArgument, ensureCluster, lastViolation, makeFolders, removeUnfinished } from './cluster.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { tieToUs } from './lifeline.ts'
 import { keepLogShort, logFile, openLog, readLog } from './log.ts'
@@ -94,9 +94,11 @@ export function lowerEmbeddedPriority(dataDir: string, pid: number, priority: nu
   if (isOfCluster(layoutOf(dataDir).cluster, pid)) lowerSessionPriority(pid, priority)
 }
 
-/** Ends the PostgreSQL of a killed process in this data folder, before the folder is emptied. The caller holds its lock. */
+/** Ends what a killed process left running in this data folder, before the folder is emptied. The caller holds its lock. */
 export async function endEmbedded(dataDir: string): Promise<void> {
   const layout = layoutOf(dataDir)
+  if (!existsSync(layout.home)) return
+  await removeUnfinished(layout)
   if (existsSync(layout.cluster)) await endOrphans(layout)
 }
 
