@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { jobWaits } from '../../../../test/jobs.ts'
 import { type TestProject, test, type World } from '../../../../test/world.ts'
 import { type TestFile, TestGit } from '../../../git/testing.ts'
 import { refreshLanguages } from './jobs.ts'
+import { Linguist } from './linguist.ts'
 import { languageShares } from './shares.ts'
 
 let testGit: TestGit
@@ -80,12 +81,42 @@ describe('languages of a tree', () => {
     expect(shares).toEqual({ JavaScript: 25, PHP: 25, SQL: 25, 'Objective-C': 25 })
   })
 
+  const named = (linguist: Linguist, count = 1) =>
+    linguist.name({
+      files: Array.from({ length: count }, (_, index) => ({ path: `${index}.py` })),
+      keepVendored: false,
+      weighsContent: false,
+    })
+  const answers = async (linguist: Linguist) =>
+    expect(await named(linguist)).toEqual([{ language: 'Python', others: [] }])
+  // So many batches that the time is over before the last one.
+  const timesOut = (linguist: Linguist) =>
+    expect(named(linguist, 20_000)).rejects.toThrow('the language detection thread ended')
+
   test('language detection that times out ends its thread only', async () => {
-    const { Linguist } = await import('./linguist.ts')
     await using linguist = new Linguist({ timeoutMs: 1 })
-    await expect(
-      linguist.name({ files: [{ path: 'a.py' }], keepVendored: false, weighsContent: false }),
-    ).rejects.toThrow('the language detection thread ended')
+    await timesOut(linguist)
+  })
+
+  test('a thread is used again, unless it died', async () => {
+    const use = async (timeoutMs: number, work: (linguist: Linguist) => Promise<void>) => {
+      await using linguist = new Linguist({ timeoutMs })
+      await work(linguist)
+    }
+    await use(60_000, answers)
+    let started = 0
+    const counted = () => started++
+    process.on('worker', counted)
+    onTestFinished(() => void process.off('worker', counted))
+    await use(60_000, answers)
+    expect(started).toBe(0)
+    const atOnce = async (first: Linguist) =>
+      use(60_000, async (second) => void (await Promise.all([answers(first), answers(second)])))
+    await use(60_000, atOnce)
+    expect(started).toBe(1)
+    await use(1, timesOut)
+    await use(60_000, answers)
+    expect(started).toBe(2)
   })
 })
 

@@ -1,12 +1,14 @@
 import { parentPort } from 'node:worker_threads'
 import linguist from 'linguist-js'
 import type { Answer, Batch } from './linguist.ts'
+import { parseDataOnce } from './linguist-data.ts'
 
 /**
  * Data and patterns of GitHub's linguist, in a worker thread: they take tens of megabytes, and catastrophic
  * backtracking on a file must not block other work. Each message is a batch, each response its answer.
  */
 
+parseDataOnce()
 parentPort!.on('message', async (batch: Batch) => {
   parentPort!.postMessage(await answerTo(batch))
 })

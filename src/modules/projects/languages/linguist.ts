@@ -22,27 +22,35 @@ export type Answer = {
 /** Maximum files per batch: linguist scans its lists for each file, so time grows with the square of a batch. */
 const batchSize = 500
 
-/** The thread that classifies files; terminated on disposal. */
+/** How long a thread waits for the next use, in milliseconds: starting one and its first answer take longer than most uses. */
+const spareMs = 60_000
+
+/** Classifies files in a thread, which the next use takes over. */
 export class Linguist implements AsyncDisposable {
-  readonly #thread = new Worker(new URL('./linguist-thread.ts', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: 256 },
-  })
+  /** The thread that the next use takes. */
+  static #spare: LinguistThread | undefined
+
+  readonly #thread: LinguistThread
   readonly #deadline: NodeJS.Timeout
   readonly #types = new Map<string, string>()
 
   /** Terminates the thread after `timeoutMs` in total; pending requests fail. */
   constructor({ timeoutMs }: { timeoutMs: number }) {
-    this.#thread.unref()
-    // The pending request reports the error.
-    this.#thread.on('error', () => {})
-    this.#deadline = setTimeout(() => void this.#thread.terminate(), timeoutMs)
+    this.#thread = Linguist.#take() ?? new LinguistThread()
+    this.#deadline = setTimeout(() => void this.#thread.end(), timeoutMs)
+  }
+
+  static #take(): LinguistThread | undefined {
+    const spare = Linguist.#spare
+    Linguist.#spare = undefined
+    return spare?.wasTaken() ? spare : undefined
   }
 
   /** Classifies files, in their order. Throws if the thread dies. */
   async name({ files, ...how }: Batch): Promise<(Named | undefined)[]> {
     const named: (Named | undefined)[] = []
     for (let at = 0; at < files.length; at += batchSize) {
-      const answer = await this.#ask({ files: files.slice(at, at + batchSize), ...how })
+      const answer = await this.#thread.ask({ files: files.slice(at, at + batchSize), ...how })
       named.push(...answer.files)
       for (const [name, type] of Object.entries(answer.types)) this.#types.set(name, type)
     }
@@ -54,23 +62,66 @@ export class Linguist implements AsyncDisposable {
     return ['programming', 'markup'].includes(this.#types.get(language) ?? 'programming')
   }
 
-  async #ask(batch: Batch): Promise<Answer> {
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#deadline)
+    if (Linguist.#spare !== undefined || !this.#thread.isFree) return this.#thread.end()
+    this.#thread.wait(spareMs)
+    Linguist.#spare = this.#thread
+  }
+}
+
+class LinguistThread {
+  readonly #worker = new Worker(new URL('./linguist-thread.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  })
+  #asked = 0
+  #isDead = false
+  #spareTimer: NodeJS.Timeout | undefined
+
+  constructor() {
+    this.#worker.unref()
+    // The pending request reports the error.
+    this.#worker.on('error', () => {})
+    this.#worker.on('exit', () => {
+      this.#isDead = true
+    })
+  }
+
+  /** Whether it can be used again: it lives, and everything is answered. */
+  get isFree(): boolean {
+    return !this.#isDead && this.#asked === 0
+  }
+
+  async ask(batch: Batch): Promise<Answer> {
     const gone = new AbortController()
-    const died = once(this.#thread, 'exit', { signal: gone.signal }).then(() => {
+    const died = once(this.#worker, 'exit', { signal: gone.signal }).then(() => {
       throw new Error('the language detection thread ended')
     })
     died.catch(() => {})
+    this.#asked++
     try {
-      this.#thread.postMessage(batch)
-      const [answer] = (await Promise.race([once(this.#thread, 'message', { signal: gone.signal }), died])) as [Answer]
+      this.#worker.postMessage(batch)
+      const [answer] = (await Promise.race([once(this.#worker, 'message', { signal: gone.signal }), died])) as [Answer]
+      this.#asked--
       return answer
     } finally {
       gone.abort()
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    clearTimeout(this.#deadline)
-    await this.#thread.terminate()
+  /** Ends after this time, unless it is taken before. */
+  wait(ms: number): void {
+    this.#spareTimer = setTimeout(() => void this.end(), ms).unref()
+  }
+
+  /** False if it has ended meanwhile. */
+  wasTaken(): boolean {
+    clearTimeout(this.#spareTimer)
+    return !this.#isDead
+  }
+
+  async end(): Promise<void> {
+    this.#isDead = true
+    await this.#worker.terminate()
   }
 }
