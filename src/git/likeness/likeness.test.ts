@@ -1,14 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { type FileHandle, open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { temporaryFolder } from '../../processes/testing/launch.ts'
 import type { Oid } from '../format/oid.ts'
 import { inDag } from '../history/dag.ts'
 import { listCommitIds } from '../history/history.ts'
 import { type TestFile, TestGit } from '../testing.ts'
 import { writeCommitGraph } from '../transfer/maintenance.ts'
 import { Comparison, sketchOf } from './sketch.ts'
-import { SketchFile } from './sketch-file.ts'
-import { needsSketches, openSketches, writeSketches } from './sketches.ts'
+import { encodeSketches, SketchIndex } from './sketch-file.ts'
+import { needsSketches, Sketches, writeSketches } from './sketches.ts'
 
 let world: TestGit
 beforeAll(async () => {
@@ -67,29 +69,52 @@ test('a file that git finds similar to another is similar by their sketches', as
   expect(similar.length).toBeLessThan(pairs.length / 4)
 })
 
-test('a file of sketches has each blob, and a damaged one counts as empty', () => {
+test('a file of sketches has each blob, and a damaged one has none', async () => {
   const random = numbers(2)
   const blobs = Array.from({ length: 500 }, (_, n) => {
     const content = randomFile(random)
     const id = Buffer.from(Array.from({ length: 20 }, (_, at) => (at < 3 ? n % 5 : random(256))))
     return { id, sizeBytes: content.length, sketch: n % 7 === 0 ? undefined : sketchOf(content) }
   })
-  const encoded = SketchFile.encode(1234, blobs)
-  const file = SketchFile.parse(encoded)!
-  expect(file.objects).toBe(1234)
-  for (const { id, sizeBytes, sketch } of blobs) {
-    const index = file.find(Buffer.concat([Buffer.from('before'), id]), 6)
-    expect(file.blobBytes(index)).toBe(sizeBytes)
-    expect([...file.sketches.subarray(...file.rangeOf(index))]).toEqual([...(sketch ?? [])])
+  // More than is read at once.
+  const long = { id: Buffer.alloc(20, 8), sizeBytes: 250_000, sketch: Uint16Array.from({ length: 120_000 }, () => 7) }
+  const longs = Array.from({ length: 5 }, (_, n) => ({ ...long, id: Buffer.alloc(20, 50 * n) }))
+  const place = join(await temporaryFolder(), 'sketches')
+  /** With a file of this content. */
+  const within = async <T>(content: Buffer, work: (file: FileHandle) => Promise<T>): Promise<T> => {
+    await writeFile(place, content)
+    await using file = await open(place)
+    return await work(file)
   }
-  expect(file.find(Buffer.alloc(20, 77), 0)).toBe(-1)
+  const all = [...blobs, ...longs]
+  await within(encodeSketches(1234, all), async (file) => {
+    const index = (await SketchIndex.read(file))!
+    expect(index.objects).toBe(1234)
+    const indexes = all.map(({ id }) => index.find(Buffer.concat([Buffer.from('before'), id]), 6))
+    expect(indexes.map(index.blobBytes)).toEqual(all.map(({ sizeBytes }) => sizeBytes))
+    expect(index.find(Buffer.alloc(20, 77), 0)).toBe(-1)
+    const sketchesOf = async (wanted: readonly number[]) => {
+      const found = new Map<number, number[]>()
+      for await (const [at, sketch] of index.sketches(file, wanted)) found.set(at, [...sketch])
+      return wanted.map((at) => found.get(at))
+    }
+    const expected = all.map(({ sketch }) => [...(sketch ?? [])])
+    expect(await sketchesOf(indexes)).toEqual(expected)
+    expect(await sketchesOf([indexes[3]!, indexes[490]!, indexes[3]!])).toEqual([
+      expected[3],
+      expected[490],
+      expected[3],
+    ])
+  })
+  const encoded = encodeSketches(1234, blobs)
   for (let at = 0; at < encoded.length; at += 97) {
     const damaged = Buffer.from(encoded)
     damaged[at]! ^= 0x10
-    expect(SketchFile.parse(damaged)?.objects).toBe(at >= 4 && at < 8 ? damaged.readUInt32LE(4) : undefined)
+    const objects = at >= 4 && at < 8 ? damaged.readUInt32LE(4) : undefined
+    expect((await within(damaged, SketchIndex.read))?.objects).toBe(objects)
   }
   for (const length of [0, 3, 15, 16, encoded.length - 1])
-    expect(SketchFile.parse(encoded.subarray(0, length))).toBeUndefined()
+    expect(await within(encoded.subarray(0, length), SketchIndex.read)).toBeUndefined()
 })
 
 /** A repository that is large enough for sketches, with files whose origin is another file, and without one. */
@@ -112,6 +137,7 @@ test('a history that follows a file is that of git, before and after sketches ar
   const made = await large()
   const paths = ['d1/new', 'moved/exactly', 'moved/changed', 'copied/changed', 'd2/f2']
   const tip = made.git('rev-parse', 'main') as Oid
+  const place = join(made.gitDir, 'objects/info/stithy-sketches')
   const check = async () => {
     for (const path of paths) {
       const found = await listCommitIds(made.repo, { from: [tip], path, follow: true }, { limit: 100 })
@@ -125,12 +151,19 @@ test('a history that follows a file is that of git, before and after sketches ar
   await writeSketches(made.repo)
   expect(await needsSketches(made.repo)).toBe(false)
   await check()
-  const place = join(made.gitDir, 'objects/info/stithy-sketches')
+  // What the file has is kept when it is written again.
+  made.commit(Object.fromEntries(Array.from({ length: 2_400 }, (_, n) => [`more/f${n}`, `${n}\n`])))
+  made.git('repack', '-d', '-q')
+  const before = readFileSync(place)
+  await writeSketches(made.repo)
+  expect(readFileSync(place).length).toBeGreaterThan(before.length)
+  await check()
   const content = readFileSync(place)
   content[content.length >> 1]! ^= 1
   writeFileSync(place, content)
   await check()
-  expect(await openSketches(made.repo)).toBe(SketchFile.empty)
+  await using sketches = await Sketches.open(made.repo)
+  expect(sketches.index).toBe(SketchIndex.empty)
   expect(await needsSketches(made.repo)).toBe(true)
 })
 
@@ -159,5 +192,6 @@ test('a repository of a few files gets no sketches', async () => {
   const made = await world.repository()
   made.commit({ a: '1' })
   await writeSketches(made.repo)
-  expect((await openSketches(made.repo)).objects).toBe(0)
+  await using sketches = await Sketches.open(made.repo)
+  expect(sketches.index).toBe(SketchIndex.empty)
 })

@@ -1,9 +1,13 @@
+import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import type { Sketch } from './sketch.ts'
 
 const magic = 0x4b53_5453
 export const headerBytes = 16
 const idBytes = 20
+
+/** How much of a file is read at once. No sketch is as long: it has at most twice as many numbers as there are buckets. */
+const pieceBytes = 512 * 1024
 
 /** A blob to store, with its binary id. Without a sketch, only its size is known. */
 export type SketchedBlob = { readonly id: Buffer; readonly sizeBytes: number; readonly sketch: Sketch | undefined }
@@ -18,72 +22,77 @@ export function isSameId(ids: Buffer, at: number, otherIds: Buffer, otherAt: num
   return true
 }
 
-/** The sketches of the blobs of a repository, found by id. Immutable; blobs that it lacks must be read. */
-export class SketchFile {
-  /** Approximate number of objects in the repository when it was written. */
+/** The content of a file with these blobs, each once. */
+export function encodeSketches(objects: number, blobs: readonly SketchedBlob[]): Buffer {
+  const sorted = blobs.toSorted((one, other) => one.id.compare(other.id))
+  let end = 0
+  const ends = Uint32Array.from(sorted, ({ sketch }) => (end += sketch?.length ?? 0))
+  const sizes = Uint32Array.from(sorted, ({ sizeBytes }) => Math.min(sizeBytes, 0xffff_ffff))
+  const sketches = new Uint16Array(end)
+  for (const [index, { sketch }] of sorted.entries()) if (sketch) sketches.set(sketch, ends[index]! - sketch.length)
+  const body = Buffer.concat([
+    ...[ends, sizes, sketches].map(({ buffer }) => Buffer.from(buffer)),
+    ...sorted.map(({ id }) => id),
+  ])
+  const header = Buffer.alloc(headerBytes)
+  for (const [at, word] of [magic, objects, sorted.length, crc32(body)].entries()) header.writeUInt32LE(word, 4 * at)
+  return Buffer.concat([header, body])
+}
+
+/**
+ * Which blobs of a repository have a sketch in the file, and where: 32 bytes for each in memory. The sketches themselves are twenty times
+ * as much, and stay on the disk. Immutable.
+ */
+export class SketchIndex {
+  /** Approximate number of objects in the repository when the file was written. */
   readonly objects: number
   readonly sizeBytes: number
-  readonly sketches: Uint16Array
   readonly #ids: Buffer
   /** The first four bytes of the ids, which are sorted. */
   readonly #prefixes: Uint32Array
+  /** Where the sketch of a blob ends, in numbers of 16 bits. */
   readonly #ends: Uint32Array
   readonly #sizes: Uint32Array
 
-  private constructor(objects: number, count: number, body: Buffer) {
-    const words = new Uint32Array(body.buffer, body.byteOffset, 2 * count)
+  private constructor(objects: number, words: Uint32Array, ids: Buffer) {
+    const count = words.length / 2
     this.objects = objects
-    this.sizeBytes = body.length + 4 * count
     this.#ends = words.subarray(0, count)
     this.#sizes = words.subarray(count)
-    const sketchesAt = 8 * count
-    this.#ids = body.subarray(body.length - idBytes * count)
-    this.sketches = new Uint16Array(
-      body.buffer,
-      body.byteOffset + sketchesAt,
-      (body.length - sketchesAt - this.#ids.length) / 2,
-    )
-    this.#prefixes = Uint32Array.from({ length: count }, (_, at) => this.#ids.readUInt32BE(at * idBytes))
+    this.#ids = ids
+    this.#prefixes = Uint32Array.from({ length: count }, (_, at) => ids.readUInt32BE(at * idBytes))
+    this.sizeBytes = count * (idBytes + 12)
   }
 
   /** Without any blob. */
-  static readonly empty = new SketchFile(0, 0, Buffer.from(new ArrayBuffer(0)))
+  static readonly empty = new SketchIndex(0, new Uint32Array(), Buffer.alloc(0))
 
-  /** Reads the content of a file; `undefined` if it was not written by `encode` or is damaged. */
-  static parse(file: Buffer): SketchFile | undefined {
-    if (file.length < headerBytes || file.readUInt32LE(0) !== magic) return undefined
-    const [objects, count, sum] = [file.readUInt32LE(4), file.readUInt32LE(8), file.readUInt32LE(12)]
-    // A copy, because the parts must be aligned in memory.
-    const body = Buffer.from(new Uint8Array(file.subarray(headerBytes)).buffer)
-    if (count * (8 + idBytes) > body.length || crc32(body) !== sum) return undefined
-    const found = new SketchFile(objects, count, body)
-    return found.#isConsistent() ? found : undefined
-  }
-
-  #isConsistent(): boolean {
-    let last = 0
-    for (const end of this.#ends) {
-      if (end < last) return false
-      last = end
+  /** Reads the whole file once, to know that it is sound; `undefined` if it was not made by `encodeSketches` or is damaged. */
+  static async read(file: FileHandle): Promise<SketchIndex | undefined> {
+    const header = await readAt(file, 0, Buffer.alloc(headerBytes))
+    const objects = header.length === headerBytes ? objectsIn(header) : undefined
+    if (objects === undefined) return undefined
+    const [count, sum] = [header.readUInt32LE(8), header.readUInt32LE(12)]
+    const bodyBytes = (await file.stat()).size - headerBytes
+    if (count * (8 + idBytes) > bodyBytes) return undefined
+    const words = new Uint32Array(2 * count)
+    const ids = Buffer.alloc(idBytes * count)
+    const parts = [
+      { at: 0, into: Buffer.from(words.buffer) },
+      { at: bodyBytes - ids.length, into: ids },
+    ]
+    const buffer = Buffer.alloc(pieceBytes)
+    let found = 0
+    for (let at = 0; at < bodyBytes; at += pieceBytes) {
+      const piece = await readAt(file, headerBytes + at, buffer)
+      found = crc32(piece, found)
+      for (const part of parts) copyOverlap(piece, at, part)
     }
-    return last === this.sketches.length
-  }
-
-  /** The content of a file with these blobs, each once. */
-  static encode(objects: number, blobs: readonly SketchedBlob[]): Buffer {
-    const sorted = blobs.toSorted((one, other) => one.id.compare(other.id))
-    let end = 0
-    const ends = Uint32Array.from(sorted, ({ sketch }) => (end += sketch?.length ?? 0))
-    const sizes = Uint32Array.from(sorted, ({ sizeBytes }) => Math.min(sizeBytes, 0xffff_ffff))
-    const sketches = new Uint16Array(end)
-    for (const [index, { sketch }] of sorted.entries()) if (sketch) sketches.set(sketch, ends[index]! - sketch.length)
-    const body = Buffer.concat([
-      ...[ends, sizes, sketches].map(({ buffer }) => Buffer.from(buffer)),
-      ...sorted.map(({ id }) => id),
-    ])
-    const header = Buffer.alloc(headerBytes)
-    for (const [at, word] of [magic, objects, sorted.length, crc32(body)].entries()) header.writeUInt32LE(word, 4 * at)
-    return Buffer.concat([header, body])
+    const ends = words.subarray(0, count)
+    const isSound = found === sum && ends.every((end, at) => at === 0 || end >= ends[at - 1]!)
+    return isSound && bodyBytes === 2 * (ends.at(-1) ?? 0) + count * (8 + idBytes)
+      ? new SketchIndex(objects, words, ids)
+      : undefined
   }
 
   /** The index of the blob whose binary id is at `at` in `ids`; -1 if it is not in the file. */
@@ -103,9 +112,32 @@ export class SketchFile {
   /** Size of a blob in bytes. */
   blobBytes = (index: number): number => this.#sizes[index]!
 
-  /** The part of `sketches` that belongs to a blob; empty if there is none. */
-  rangeOf = (index: number): readonly [start: number, end: number] => [
-    index === 0 ? 0 : this.#ends[index - 1]!,
-    this.#ends[index]!,
-  ]
+  /** Reads the sketches of blobs, each once, in the order of the file; empty for a blob without one. Valid until the next one. */
+  async *sketches(file: FileHandle, blobs: readonly number[]): AsyncGenerator<readonly [index: number, Sketch]> {
+    const buffer = Buffer.from(new ArrayBuffer(pieceBytes))
+    let piece: Uint16Array = new Uint16Array()
+    let pieceAt = 0
+    for (const index of [...new Set(blobs)].sort((one, other) => one - other)) {
+      const [start, end] = [index === 0 ? 0 : this.#ends[index - 1]!, this.#ends[index]!]
+      if (end > pieceAt + piece.length) {
+        const read = await readAt(file, headerBytes + 8 * this.#ends.length + 2 * start, buffer)
+        piece = new Uint16Array(read.buffer, 0, read.length >> 1)
+        pieceAt = start
+      }
+      yield [index, piece.subarray(start - pieceAt, end - pieceAt)]
+    }
+  }
+}
+
+/** Fills a buffer from a file; the part that was filled, at its end less. */
+async function readAt(file: FileHandle, at: number, buffer: Buffer): Promise<Buffer> {
+  const { bytesRead } = await file.read(buffer, 0, buffer.length, at)
+  return buffer.subarray(0, bytesRead)
+}
+
+/** Copies what `piece`, which begins at `at` of the whole, has of a part of the whole. */
+function copyOverlap(piece: Buffer, at: number, part: { readonly at: number; readonly into: Buffer }): void {
+  const start = Math.max(at, part.at)
+  const end = Math.min(at + piece.length, part.at + part.into.length)
+  if (start < end) piece.copy(part.into, start - part.at, start - at, end - at)
 }

@@ -66,17 +66,17 @@ export class Comparison {
   }
 
   /**
-   * False only if git certainly finds less than half of the larger file in the other one. The sketch of the other file is the
-   * part of `sketches` from `start` to `end`; a file without a sketch is always similar if its size allows it.
+   * False only if git certainly finds less than half of the larger file in the other one, of which this is the sketch. A file without a
+   * sketch is always similar if its size allows it.
    */
-  maybeSimilar(sizeBytes: number, sketches: Uint16Array, start = 0, end = sketches.length): boolean {
+  maybeSimilar(sizeBytes: number, sketch: Sketch): boolean {
     if (!areComparable(sizeBytes, this.#sizeBytes)) return false
-    if (start === end) return true
+    if (sketch.length === 0) return true
     const wanted = Math.max(sizeBytes, this.#sizeBytes) / 2
     let common = 0
-    for (let at = start; at < end; at += 2) {
-      const own = this.#counts[sketches[at]!]!
-      const other = sketches[at + 1]!
+    for (let at = 0; at < sketch.length; at += 2) {
+      const own = this.#counts[sketch[at]!]!
+      const other = sketch[at + 1]!
       common += own < other ? own : other
       if (common >= wanted) return true
     }

@@ -1,16 +1,16 @@
-import { open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { objectContent } from '../objects/cat-file.ts'
 import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
 import { maxSketchedBytes, type Sketch, sketchOf } from './sketch.ts'
-import { headerBytes, objectsIn, type SketchedBlob, SketchFile } from './sketch-file.ts'
+import { encodeSketches, headerBytes, objectsIn, type SketchedBlob, SketchIndex } from './sketch-file.ts'
 
 /** Numbers of objects of repositories that get the file: git compares fewer files in a few milliseconds, and more are too much. */
 const worth = { least: 5_000, most: 1_000_000 }
 
-/** Limits of the file, which a process holds in memory while it is used. */
+/** Limits of the file. A process holds 32 bytes for each blob in memory while it is used. */
 const maxBlobs = 200_000
 const maxNumbers = 16 * 1024 * 1024
 
@@ -25,28 +25,65 @@ export const sketchesName = 'stithy-sketches'
 
 const placeOf = (repo: Repository): string => join(repo.gitDir, 'objects/info', sketchesName)
 
-/** The sketches of a repository; empty if it has none. Reads the file once, and stats it each time. */
-export async function openSketches(repo: Repository): Promise<SketchFile> {
-  const place = placeOf(repo)
-  const facts = await stat(place).catch(() => undefined)
-  if (!facts) return SketchFile.empty
-  const key = `sketches ${facts.ino} ${facts.mtimeMs} ${facts.size}`
-  return memoize(
-    repo,
-    key,
-    () => readSketchFile(place),
-    ({ sizeBytes }) => sizeBytes,
-  )
+/** The sketches of a repository, in a file that is open meanwhile; none if it has no such file. */
+export class Sketches implements AsyncDisposable {
+  readonly index: SketchIndex
+  readonly #file: FileHandle | undefined
+
+  private constructor(index: SketchIndex, file?: FileHandle) {
+    this.index = index
+    this.#file = file
+  }
+
+  /** Reads the whole file once, then keeps its index. */
+  static async open(repo: Repository): Promise<Sketches> {
+    const place = placeOf(repo)
+    for (;;) {
+      const file = await openIfThere(place)
+      if (!file) return new Sketches(SketchIndex.empty)
+      try {
+        const version = await versionOf(file)
+        const read = () => readIndex(place, version)
+        const index = await memoize(repo, `sketches ${version}`, read, ({ sizeBytes }) => sizeBytes)
+        if (index) return new Sketches(index, file)
+      } catch (error) {
+        await file.close()
+        throw error
+      }
+      // Another one has replaced it meanwhile.
+      await file.close()
+    }
+  }
+
+  /** As `SketchIndex.sketches`. */
+  of(blobs: readonly number[]): AsyncIterable<readonly [index: number, Sketch]> {
+    return this.index.sketches(this.#file!, blobs)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file?.close()
+  }
 }
 
-/** Deletes a damaged file, so that it is written again. */
-async function readSketchFile(place: string): Promise<SketchFile> {
-  const content = await readFile(place).catch((error: NodeJS.ErrnoException) => {
+const openIfThere = (place: string): Promise<FileHandle | undefined> =>
+  open(place).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
+    return undefined
   })
-  const file = content && SketchFile.parse(content)
-  if (content && !file) await rm(place, { force: true })
-  return file ?? SketchFile.empty
+
+async function versionOf(file: FileHandle): Promise<string> {
+  const { ino, mtimeMs, size } = await file.stat()
+  return `${ino} ${mtimeMs} ${size}`
+}
+
+/** Undefined if the file is of another version. Deletes a damaged file, so that it is written again. */
+async function readIndex(place: string, version: string): Promise<SketchIndex | undefined> {
+  // A file of its own: several callers may wait for the index, and the first may close its file before.
+  await using file = await openIfThere(place)
+  if (!file || (await versionOf(file)) !== version) return undefined
+  const index = await SketchIndex.read(file)
+  if (!index) await rm(place, { force: true })
+  return index ?? SketchIndex.empty
 }
 
 /** A blob that is not in the file: its size, and its sketch if it is small enough. One round trip, then cached. */
@@ -74,9 +111,8 @@ export async function needsSketches(repo: Repository): Promise<boolean> {
 
 /** Reads only the beginning of the file. */
 async function objectsAtLastWrite(place: string): Promise<number | undefined> {
-  const handle = await open(place).catch(() => undefined)
-  if (!handle) return undefined
-  await using file = handle
+  await using file = await openIfThere(place)
+  if (!file) return undefined
   const { buffer, bytesRead } = await file.read(Buffer.alloc(headerBytes), 0, headerBytes, 0)
   return bytesRead === headerBytes ? objectsIn(buffer) : undefined
 }
@@ -103,23 +139,25 @@ async function countObjects(repo: Repository): Promise<number> {
 export async function writeSketches(repo: Repository): Promise<void> {
   if (!(await needsSketches(repo))) return
   const objects = await countObjects(repo)
-  // Not cached: this process uses it once.
-  const known = await readSketchFile(placeOf(repo))
+  await using known = await Sketches.open(repo)
   const blobs: SketchedBlob[] = []
   let numbers = 0
   const add = (blob: SketchedBlob) => {
     numbers += blob.sketch?.length ?? 0
     blobs.push(blob)
   }
+  const kept = new Map<number, Buffer>()
   const missing: Buffer[] = []
   for await (const id of blobIds(repo)) {
     // Git can also store objects under longer ids.
     if (id.length !== 20) return
-    const index = known.find(id, 0)
+    const index = known.index.find(id, 0)
     if (index < 0) missing.push(id)
-    else add({ id, sizeBytes: known.blobBytes(index), sketch: known.sketches.subarray(...known.rangeOf(index)) })
-    if (blobs.length + missing.length === maxBlobs) break
+    else kept.set(index, id)
+    if (kept.size + missing.length === maxBlobs) break
   }
+  for await (const [index, sketch] of known.of([...kept.keys()]))
+    add({ id: kept.get(index)!, sizeBytes: known.index.blobBytes(index), sketch: Uint16Array.from(sketch) })
   const cat = await repo.objects()
   for (let at = 0; at < missing.length && numbers < maxNumbers; at += readAtOnce) {
     const some = missing.slice(at, at + readAtOnce)
@@ -127,7 +165,7 @@ export async function writeSketches(repo: Repository): Promise<void> {
     for (const [index, blob] of found.entries())
       if (blob) add({ id: some[index]!, sizeBytes: blob.sizeBytes, sketch: blob.content && sketchOf(blob.content) })
   }
-  await replace(placeOf(repo), SketchFile.encode(objects, blobs))
+  await replace(placeOf(repo), encodeSketches(objects, blobs))
 }
 
 const readAtOnce = 50

@@ -89,7 +89,7 @@ describe('languages of a tree', () => {
     })
   const answers = async (linguist: Linguist) =>
     expect(await named(linguist)).toEqual([{ language: 'Python', others: [] }])
-  // So many batches that the time is over before the last one.
+  // In batches, the last of which comes after the time is over.
   const timesOut = (linguist: Linguist) =>
     expect(named(linguist, 20_000)).rejects.toThrow('the language detection thread ended')
 
