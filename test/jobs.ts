@@ -80,6 +80,20 @@ export const queueJob = (world: World, name: string, queue: string | null = null
     [name, queue, minutesAgo],
   )
 
+/** Names of all queues, also of those without jobs. */
+export async function queueNames(world: World): Promise<string[]> {
+  const rows = await world.rows('select queue_name from graphile_worker._private_job_queues order by 1')
+  return rows.map(({ queue_name }) => queue_name)
+}
+
+/** Whether a connection waits until those that add jobs have ended. */
+export async function waitsForQueues(world: World): Promise<boolean> {
+  const rows = await world.rows(
+    `select from pg_locks where relation = 'graphile_worker._private_job_queues'::regclass and not granted`,
+  )
+  return rows.length > 0
+}
+
 /** No further attempts are made of these jobs. */
 export const failJobs = (world: World, keys: readonly string[]) =>
   world.rows(

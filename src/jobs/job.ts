@@ -13,8 +13,13 @@ export type Job<I extends TObject = TObject> = {
   readonly key?: (input: Static<I>) => string
   /** Limits all jobs with the same key together to a tenth of the time: earlier ones are delayed (`Throttle`). */
   readonly throttled?: boolean
-  /** Jobs of the same queue run one at a time. */
+  /** Jobs of the same queue run one at a time. There are few queues: the runner locks all of them when it looks for a job. */
   readonly queue?: (input: Static<I>) => string
+  /**
+   * As a queue, with a name for each project or the like. A job that has to wait for another is tried again after seconds, in any order.
+   * Needs a key.
+   */
+  readonly alone?: (input: Static<I>) => string
   /** Limits that the job counts against while it runs; while one is reached, it waits in the queue. Needs a key. */
   readonly limits?: (input: Static<I>, ctx: Ctx) => Promise<JobLimits | undefined>
   /** Whether it contacts other servers: such jobs wait in a quiet copy of an installation (`kernel/quiet.ts`). */

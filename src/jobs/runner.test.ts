@@ -2,10 +2,12 @@ import { pino } from 'pino'
 import { Type } from 'typebox'
 import { afterAll, describe, expect } from 'vitest'
 import { contextFor } from '../../test/contexts.ts'
-import { jobRows, lockJob } from '../../test/jobs.ts'
+import { jobRows, lockJob, queueJob, queueNames, waitsForQueues } from '../../test/jobs.ts'
 import { TcpProxy } from '../../test/tcp-proxy.ts'
+import { eventually } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
 import { DatabaseLost } from '../db/connection-errors.ts'
+import { sql } from '../db/sql.ts'
 import { enqueue, job } from './job.ts'
 import { type JobRunner, startJobs } from './runner.ts'
 import { Throttle } from './throttle.ts'
@@ -88,6 +90,87 @@ test('a throttled job waits in the queue until its pause is over', async () => {
   now = 5 * 60_000
   await both
   await runner.stop()
+})
+
+test('jobs with the same name run alone, beside others', async () => {
+  own ??= World.start()
+  const world = await own
+  const seen: string[] = []
+  const [beside, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const one = job({
+    name: 'one_alone',
+    input: Type.Object({ n: Type.Integer() }),
+    key: ({ n }) => `one_alone:${n}`,
+    alone: ({ n }) => `alone:${n}`,
+    attempts: 3,
+    async run({ n }) {
+      seen.push(`one ${n} begins`)
+      if (n === 2) return beside.resolve()
+      await beside.promise
+      seen.push(`one ${n} ends`)
+    },
+  })
+  const other = job({
+    ...one,
+    name: 'other_alone',
+    key: ({ n }) => `other_alone:${n}`,
+    async run({ n }) {
+      seen.push(`other ${n} begins`)
+      after.resolve()
+    },
+  })
+  const ctx = await contextFor(world, null)
+  await ctx.transaction(async (tx) => {
+    await enqueue(tx, one, { n: 1 })
+    await enqueue(tx, other, { n: 1 })
+    await enqueue(tx, one, { n: 2 })
+  })
+  const runner = await startJobs({
+    databaseUrl: world.databaseUrl,
+    jobs: [one, other],
+    open: async () => ctx,
+    log: pino({ level: 'silent' }),
+    // Taken in this order.
+    concurrency: 2,
+    onBroken: fail,
+  })
+  await after.promise
+  await runner.stop()
+  expect(seen).toEqual(['one 1 begins', 'one 2 begins', 'one 1 ends', 'other 1 begins'])
+})
+
+test('a start removes queues without jobs, but not one to which a job is being added', async () => {
+  own ??= World.start()
+  const world = await own
+  const ctx = await contextFor(world, null)
+  const work = job({
+    name: 'work_of_queues',
+    input: Type.Object({ queue: Type.String() }),
+    queue: ({ queue }) => queue,
+    attempts: 3,
+    run: async () => {},
+  })
+  const start = () =>
+    startJobs({
+      ...{ databaseUrl: world.databaseUrl, jobs: [work], open: async () => ctx },
+      ...{ log: pino({ level: 'silent' }), onBroken: fail },
+    })
+  for (const queue of ['unused', 'used', 'awaited']) await ctx.transaction((tx) => enqueue(tx, work, { queue }))
+  await (await start()).stop()
+  await expect.poll(() => jobRows(world).then((rows) => rows.length)).toBe(0)
+  expect(await queueNames(world)).toEqual(expect.arrayContaining(['awaited', 'unused', 'used']))
+  await queueJob(world, 'nobody_runs_it', 'used')
+  const { promise: added, resolve: goOn } = Promise.withResolvers<void>()
+  const adding = ctx.transaction(async (tx) => {
+    await tx.run(sql`select graphile_worker.add_job('nobody_runs_it', queue_name := 'awaited')`)
+    await added
+  })
+  const starting = start()
+  await eventually(async () => expect(await waitsForQueues(world)).toBe(true))
+  goOn()
+  await adding
+  await (await starting).stop()
+  expect(await queueNames(world)).toEqual(['awaited', 'used'])
 })
 
 describe('job throttling', () => {

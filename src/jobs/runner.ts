@@ -14,7 +14,7 @@ import { enqueue, type Job } from './job.ts'
 import { Limits } from './limits.ts'
 import { jobsAtOnce, saveTaken } from './queue-state.ts'
 import { Throttle } from './throttle.ts'
-import { lockHolders, moveToPresent } from './worker-internals.ts'
+import { lockHolders, moveToPresent, removeQueues } from './worker-internals.ts'
 
 /** Timeouts and intervals in milliseconds. */
 export type RunnerTimes = {
@@ -285,8 +285,9 @@ async function runJob(job: Job<any>, payload: unknown, { open, log, throttle, li
   const key = job.throttled ? job.key?.(payload) : undefined
   const delayMs = key === undefined ? 0 : throttle.delayMs(key)
   if (delayMs > 0) return void (await later(delayMs))
-  const limited = await job.limits?.(payload, ctx)
-  const entered = limited && limits.enter(job.key!(payload), limited)
+  const alone = job.alone?.(payload)
+  const limited = { ...(await job.limits?.(payload, ctx)), ...(alone !== undefined && { [alone]: 1 }) }
+  const entered = Object.keys(limited).length > 0 ? limits.enter(job.key!(payload), limited) : undefined
   if (entered && 'retryMs' in entered) return void (await later(entered.retryMs))
   const began = performance.now()
   const run = () => job.run(payload, ctx)
@@ -327,4 +328,5 @@ async function releaseJobs(pool: pg.Pool): Promise<void> {
   if (!rows[0]!.there) return
   await moveToPresent(pool)
   await pool.query(`select graphile_worker.force_unlock_workers(array(${lockHolders}))`)
+  await removeQueues(pool)
 }

@@ -8,8 +8,8 @@ test('graphile-worker has the version whose private tables we use', () => {
 })
 
 test.for([
-  ['_private_jobs', ['attempts', 'created_at', 'key', 'locked_at', 'payload', 'run_at']],
-  ['_private_job_queues', ['locked_by']],
+  ['_private_jobs', ['attempts', 'created_at', 'job_queue_id', 'key', 'locked_at', 'payload', 'run_at']],
+  ['_private_job_queues', ['id', 'locked_at', 'locked_by']],
   ['_private_known_crontabs', ['last_execution']],
 ] as const)('graphile-worker stores %s in tables with the columns we use', async ([table, columns], { world }) => {
   const rows = await columnsOf(world, table, 'graphile_worker')

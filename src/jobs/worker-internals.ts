@@ -34,3 +34,27 @@ export async function moveToPresent(pool: pg.Pool): Promise<void> {
 export const lockHolders = `
   select locked_by from graphile_worker.jobs where locked_by is not null
   union select locked_by from graphile_worker._private_job_queues where locked_by is not null`
+
+/**
+ * Removes queues without jobs, of which earlier releases had one for each project. Whoever adds a job holds a lock of this table until
+ * its transaction ends, so none can be adding a job to a queue that is removed. Does nothing if they take too long.
+ */
+export async function removeQueues(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect()
+  let failed = true
+  try {
+    await client.query(`begin; set local lock_timeout = '2s'`)
+    await client.query('lock table graphile_worker._private_job_queues in share row exclusive mode')
+    await client.query(`delete from graphile_worker._private_job_queues q
+      where locked_at is null and not exists (select from graphile_worker._private_jobs where job_queue_id = q.id)`)
+    await client.query('commit')
+    failed = false
+  } catch (error) {
+    if ((error as { code?: string }).code !== lockNotAvailable) throw error
+  } finally {
+    client.release(failed)
+  }
+}
+
+/** Source: PostgreSQL, error codes. */
+const lockNotAvailable = '55P03'

@@ -8,7 +8,7 @@ export const housekeepRepository = job({
   name: 'housekeep_repository',
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `housekeep_repository:${projectId}`,
-  queue: ({ projectId }) => `repository:${projectId}`,
+  alone: ({ projectId }) => `repository:${projectId}`,
   attempts: 3,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)

@@ -23,7 +23,7 @@ export const housekeepAfterPushes = job({
   name: 'housekeep_after_pushes',
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `housekeep_after_pushes:${projectId}`,
-  queue: ({ projectId }) => `repository:${projectId}`,
+  alone: ({ projectId }) => `repository:${projectId}`,
   attempts: 5,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
@@ -44,7 +44,7 @@ export const refreshRepository = job({
   name: 'refresh_repository',
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `refresh_repository:${projectId}`,
-  queue: ({ projectId }) => `repository:${projectId}`,
+  alone: ({ projectId }) => `repository:${projectId}`,
   throttled: true,
   // Retries for over four minutes, so that records are updated after a short outage of the database.
   attempts: 6,

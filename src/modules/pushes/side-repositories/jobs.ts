@@ -36,7 +36,6 @@ export const refreshSideRepository = job({
   name: 'refresh_side_repository',
   input: Type.Object({ sideRepositoryId: Type.Integer() }),
   key: ({ sideRepositoryId }) => `refresh_side_repository:${sideRepositoryId}`,
-  queue: ({ sideRepositoryId }) => `side_repository:${sideRepositoryId}`,
   throttled: true,
   attempts: 6,
   async run({ sideRepositoryId }, ctx) {

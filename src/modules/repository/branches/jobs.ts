@@ -19,7 +19,7 @@ export const deleteMergedBranches = job({
   name: 'delete_merged_branches',
   input: Type.Object({ projectId: Type.Integer(), actorId: Type.Integer() }),
   key: ({ projectId, actorId }) => `delete_merged_branches:${projectId}:${actorId}`,
-  queue: ({ projectId }) => `repository:${projectId}`,
+  alone: ({ projectId }) => `repository:${projectId}`,
   attempts: 5,
   async run({ projectId, actorId }, ctx) {
     const requester = await asAccount(ctx, actorId)

@@ -19,7 +19,6 @@ export const updateMergeRequests = job({
   name: 'update_merge_requests',
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `update_merge_requests:${projectId}`,
-  queue: ({ projectId }) => `merge_requests:${projectId}`,
   throttled: true,
   attempts: 10,
   async run({ projectId }, ctx) {

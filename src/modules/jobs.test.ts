@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { jobs } from './jobs.ts'
+
+/** An input of which each number and text differs. */
+const inputOf = (fields: Readonly<Record<string, { type?: string }>>, n: number) =>
+  Object.fromEntries(Object.entries(fields).map(([name, { type }]) => [name, type === 'string' ? `text ${n}` : n]))
+
+test.for(jobs.filter((job) => job.queue !== undefined).map((job) => [job.name, job] as const))(
+  '%s has few queues, as the runner locks all of them when it looks for a job',
+  ([, job]) => {
+    const names = Array.from({ length: 1000 }, (_, n) => job.queue!(inputOf(job.input.properties, n)))
+    expect(new Set(names).size).toBeLessThan(5)
+  },
+)
+
+test('jobs that run alone have a key, with which they are tried again', () => {
+  const alone = jobs.filter((job) => job.alone !== undefined)
+  expect(alone.length).toBeGreaterThan(0)
+  expect(alone.filter((job) => job.key === undefined)).toEqual([])
+})
