@@ -7,7 +7,6 @@ import { TcpProxy } from '../../test/tcp-proxy.ts'
 import { eventually } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
 import { DatabaseLost } from '../db/connection-errors.ts'
-import { sql } from '../db/sql.ts'
 import { enqueue, job } from './job.ts'
 import { type JobRunner, startJobs } from './runner.ts'
 import { Throttle } from './throttle.ts'
@@ -150,6 +149,7 @@ test('a start removes queues without jobs, but not one to which a job is being a
     attempts: 3,
     run: async () => {},
   })
+  const unknown = { ...work, name: 'nobody_runs_it' }
   const start = () =>
     startJobs({
       ...{ databaseUrl: world.databaseUrl, jobs: [work], open: async () => ctx },
@@ -162,7 +162,7 @@ test('a start removes queues without jobs, but not one to which a job is being a
   await queueJob(world, 'nobody_runs_it', 'used')
   const { promise: added, resolve: goOn } = Promise.withResolvers<void>()
   const adding = ctx.transaction(async (tx) => {
-    await tx.run(sql`select graphile_worker.add_job('nobody_runs_it', queue_name := 'awaited')`)
+    await enqueue(tx, unknown, { queue: 'awaited' })
     await added
   })
   const starting = start()

@@ -36,8 +36,8 @@ export const lockHolders = `
   union select locked_by from graphile_worker._private_job_queues where locked_by is not null`
 
 /**
- * Removes queues without jobs, of which earlier releases had one for each project. Whoever adds a job holds a lock of this table until
- * its transaction ends, so none can be adding a job to a queue that is removed. Does nothing if they take too long.
+ * Removes queues without jobs, of which earlier releases had one for each project. A transaction that adds a job holds a lock of this table
+ * until it ends, so none can be adding a job to a queue that is removed. Does nothing if they take too long.
  */
 export async function removeQueues(pool: pg.Pool): Promise<void> {
   const client = await pool.connect()

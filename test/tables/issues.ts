@@ -163,7 +163,7 @@ export const projectNumbers = async (world: World, ids: readonly number[]) => {
   return { kept, counted }
 }
 
-/** How many noteables there are by kind, audience and state: as `audience_counts` says, and as counted now. */
+/** How many noteables, projects and groups there are by audience and state: as `audience_counts` says, and as counted now. */
 export const audienceNumbers = async (world: World) => {
   const [kept, counted] = await Promise.all([
     world.rows(`
@@ -174,6 +174,12 @@ export const audienceNumbers = async (world: World) => {
       select 'Issue' as type, audience, state, count(*)::integer as number from issues where audience > 0 group by audience, state
       union all
       select 'MergeRequest', audience, state, count(*)::integer from merge_requests where audience > 0 group by audience, state
+      union all
+      select 'Project', visibility, case when archived then 'archived' else 'active' end, count(*)::integer
+      from projects where visibility > 0 and not deleting group by visibility, archived
+      union all
+      select 'Group', visibility, 'active', count(*)::integer
+      from namespaces where kind = 'group' and visibility > 0 and not deleting group by visibility
       order by 1, 2, 3
     `),
   ])

@@ -20,6 +20,7 @@ export {
   projectMemberChanged,
   projectPlaced,
 } from './access-index/service.ts'
+export { numberFor } from './audience-counts/queries.ts'
 export { avatarUrl, gravatarUrl, pictureUrl } from './avatars/addresses.ts'
 export { checkAvatars } from './avatars/check.ts'
 export { contentTypeOf } from './avatars/image.ts'

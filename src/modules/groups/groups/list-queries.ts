@@ -44,7 +44,10 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
   const where: Sql[] = [raw(`g.kind = 'group' and not g.deleting`), ...setCondition(set)]
   const listsAll = filters.all_available ?? (caller === null || caller.admin)
   const isBroad = listsAll && set.of === 'everyone' && !filters.owned && !filters.search?.trim()
-  const parts = isBroad && filters.min_access_level === undefined ? visibleGroupParts(caller) : undefined
+  const parts =
+    isBroad && filters.min_access_level === undefined
+      ? visibleGroupParts(caller, isFiltered(caller, filters))
+      : undefined
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
   else if (filters.min_access_level !== undefined)
     where.push(caller ? groupsOfMember(caller.id, filters.min_access_level) : raw('false'))
@@ -82,6 +85,10 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
     keyset: filters.order_by === 'id' ? { direction: filters.sort } : undefined,
   }
 }
+
+/** Whether a list over all groups has conditions besides the visibility. */
+const isFiltered = (caller: Caller, { skip_groups, custom_attributes }: GroupFilters): boolean =>
+  caller?.limits !== undefined || (skip_groups ?? []).length > 0 || custom_attributes !== undefined
 
 const ownedBy = (userId: number): Sql => sql`
   g.id in (

@@ -3,6 +3,7 @@ import { levels, visibilities } from '../../../access/levels.ts'
 import type { List } from '../../../api/page.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { groupWithinLimits } from '../access-index/queries.ts'
+import { numberFor } from '../audience-counts/queries.ts'
 
 /** Conditions on the namespace with the alias `g`, a group. */
 
@@ -16,8 +17,12 @@ export function visibleGroups(caller: Caller): Sql {
   return caller.limits ? sql`(${visible} and ${groupWithinLimits(caller, raw('g.id'))})` : visible
 }
 
-export const openGroups = ({ admin, external }: Actor): Sql =>
-  admin ? raw('true') : sql`g.visibility >= ${external ? visibilities.public : visibilities.internal}`
+/** The lowest visibility that is enough without membership. */
+const lowestOpen = (caller: Caller): number =>
+  caller === null || caller.external ? visibilities.public : visibilities.internal
+
+export const openGroups = (caller: Actor): Sql =>
+  caller.admin ? raw('true') : sql`g.visibility >= ${lowestOpen(caller)}`
 
 const idsOfMember = (userId: number, level: number): Sql =>
   sql`select group_id from group_access where user_id = ${userId} and level >= ${level} and expires_on > current_date`
@@ -48,9 +53,18 @@ export const groupsAroundProjectsOfMember = (userId: number): Sql => sql`g.id in
 export const groupsFromMemberships = (userId: number): Sql =>
   sql`g.id = any(array(${idsOfMember(userId, levels.guest)} union ${idsAroundProjectsOfMember(userId)}))`
 
-/** As `visibleGroups`, in parts of a list; `undefined` if one condition is enough. */
-export function visibleGroupParts(caller: Caller): List['parts'] {
-  if (caller === null || caller.admin) return undefined
+/**
+ * As `visibleGroups`, in parts of a list; `undefined` if one condition is enough. `isFiltered`: the list has conditions besides, so that the
+ * number of those open to the caller is not known.
+ */
+export function visibleGroupParts(caller: Caller, isFiltered: boolean): List['parts'] {
+  if (caller?.admin) return undefined
+  const least = lowestOpen(caller)
+  const number = isFiltered ? undefined : numberFor('Group', (of) => sql`${of} >= ${least}`, undefined)
+  if (caller === null) return [{ where: visibleGroups(caller), number }]
   const open = openGroups(caller)
-  return [{ where: open }, { where: sql`not ${open} and ${groupsFromMemberships(caller.id)}`, few: true }]
+  return [
+    { where: open, number },
+    { where: sql`not ${open} and ${groupsFromMemberships(caller.id)}`, few: true },
+  ]
 }

@@ -13,10 +13,10 @@ import {
 import { changeProject, deleteProject } from '../../../../test/tables/projects.ts'
 import { Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
+import { addUpAudiences } from '../../namespaces/audience-counts/jobs.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 import { openIssue } from '../issues/testing.ts'
-import { addUpAudiences } from './jobs.ts'
 
 const addUp = async (world: World) => addUpAudiences.run({}, await world.app.open(null))
 

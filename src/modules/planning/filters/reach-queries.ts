@@ -14,9 +14,8 @@ import {
   type ScheduledType,
   tableOf,
 } from '../../discussion/index.ts'
-import { projectParts, within } from '../../namespaces/index.ts'
+import { numberFor, projectParts, within } from '../../namespaces/index.ts'
 import { memberAtLeast, openVisibility, visibleProjects, withinLimits } from '../../projects/index.ts'
-import { numberFor } from './audience-queries.ts'
 import type { MatchingFilters, NoteableSet } from './filters.ts'
 import { issuesIn } from './issue-number-queries.ts'
 import { type Labelled, labelledBy, labelledOnce } from './label-queries.ts'
@@ -315,6 +314,6 @@ function openNumber(reached: Reached, open: Sql, labelled: Labelled | undefined)
     counted: labelled
       ? countedByLabel(reached, labelled, from, [audience])
       : { from, where: and([audience, ...counted]) },
-    number: ofState(reached) ? numberFor(type, open, state) : undefined,
+    number: ofState(reached) ? numberFor(type, (of) => sql`${of} >= ${open}`, state) : undefined,
   }
 }

@@ -5,8 +5,15 @@ import type { Direction, List } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
-import { projectParts, projectWhere, within } from '../../namespaces/index.ts'
-import { readableCode, readableMergeRequests, visibleParts, visibleProjects, withinLimits } from './queries.ts'
+import { numberFor, projectParts, projectWhere, within } from '../../namespaces/index.ts'
+import {
+  openVisibility,
+  readableCode,
+  readableMergeRequests,
+  visibleParts,
+  visibleProjects,
+  withinLimits,
+} from './queries.ts'
 import { type RecordOptions, recordSelect, stampSelect } from './record-queries.ts'
 
 export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'
@@ -132,11 +139,12 @@ const memberLevel = ({ membership, min_access_level }: ProjectFilters): number |
  * by one.
  */
 function partsOf(caller: Caller, set: ProjectSet, filters: ProjectFilters): List['parts'] {
-  if (caller === null || set.of !== 'everyone' || filters.search?.trim()) return undefined
+  if (set.of !== 'everyone' || filters.search?.trim()) return undefined
   const level = memberLevel(filters)
   // A lower level does not imply that the caller sees the project.
   if (filters.owned || filters.starred || (level !== undefined && level < levels.guest)) return undefined
   if (level === undefined) return visibleParts(caller, filters.visibility)
+  if (caller === null) return undefined
   const [inGroups, others] = projectParts(caller, level, raw('p.id'), raw('p.namespace_id'))
   return [
     { where: inGroups, few: true },
@@ -183,6 +191,8 @@ export function listProjects(
   if (filters.with_security_reports) where.push(raw('false'))
   where.push(...idsBetween(filters))
   if (caller?.admin && filters.custom_attributes) where.push(hasAttributes(filters.custom_attributes))
+  const counted = 1 + Number(filters.archived !== undefined) + Number(filters.visibility !== undefined)
+  const numbered = where.length === counted ? parts && withNumber(parts, caller, filters) : parts
   const direction = filters.sort
   return {
     type: 'Project',
@@ -192,7 +202,7 @@ export function listProjects(
     key: raw('p.id'),
     where,
     ...(bySearch ?? {
-      parts: parts ?? (filters.owned || filters.starred ? [{ where: raw('true'), few: true }] : undefined),
+      parts: numbered ?? (filters.owned || filters.starred ? [{ where: raw('true'), few: true }] : undefined),
     }),
     order:
       filters.order_by === 'id'
@@ -203,6 +213,20 @@ export function listProjects(
           ],
     keyset: filters.order_by === 'id' ? { direction } : undefined,
   }
+}
+
+/** With the stored number of the projects that are open to the caller. There are no conditions but those on state and visibility. */
+function withNumber(
+  parts: NonNullable<List['parts']>,
+  caller: Caller,
+  { archived, visibility }: ProjectFilters,
+): List['parts'] {
+  const state = archived === undefined ? undefined : archived ? 'archived' : 'active'
+  const isOpen = (of: Sql) => sql`${of} >= ${openVisibility(caller)}`
+  const isListed = (of: Sql) =>
+    visibility === undefined ? isOpen(of) : sql`${isOpen(of)} and ${of} = ${visibilities[visibility]}`
+  const number = numberFor('Project', isListed, state)
+  return parts.map((part) => (part.few ? part : { ...part, number })) as unknown as List['parts']
 }
 
 const idsBetween = ({ id_after, id_before }: ProjectFilters): Sql[] => [

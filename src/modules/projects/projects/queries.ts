@@ -122,9 +122,10 @@ export const openVisibility = (caller: Caller): Sql => literal(lowestOpen(caller
  * Without those that have another visibility than `only`. `undefined` if one condition is enough.
  */
 export function visibleParts(caller: Caller, only: Visibility | undefined): List['parts'] {
-  if (caller === null || caller.admin) return undefined
+  if (caller?.admin) return undefined
   const open = openVisibility(caller)
   const everyones = { where: sql`p.visibility >= ${open}` }
+  if (caller === null) return [everyones]
   const [inGroups, others] = projectParts(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))
   const closed = (part: Sql) => ({ where: sql`p.visibility < ${open} and ${part}`, few: true })
   if (only === undefined) return [everyones, closed(inGroups), closed(others)]

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { job } from '../../../jobs/job.ts'
-import { addUpNumbers } from './audience-queries.ts'
+import { addUpNumbers } from './queries.ts'
 
 /** Keeps `audience_counts` short, every minute. */
 export const addUpAudiences = job({

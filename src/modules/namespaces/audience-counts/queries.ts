@@ -1,9 +1,11 @@
 import type { Tx } from '../../../db/db.ts'
 import { and, type Sql, sql } from '../../../db/sql.ts'
-import type { ScheduledType } from '../../discussion/index.ts'
 
-/** How many noteables have an audience of at least `audience`, in a state or all of them: an expression, exact in its snapshot. */
-export const numberFor = (type: ScheduledType, audience: Sql, state: string | undefined): Sql => sql`
+/** What `audience_counts` has the numbers of; `projects` by whether they are `archived` or `active`, groups are `active`. */
+export type CountedType = 'Group' | 'Issue' | 'MergeRequest' | 'Project'
+
+/** How many there are with these audiences (visibilities above private), in a state or all: an expression, exact in its snapshot. */
+export const numberFor = (type: CountedType, withAudience: (of: Sql) => Sql, state: string | undefined): Sql => sql`
   coalesce(
     (
       select sum(c.number)
@@ -11,7 +13,7 @@ export const numberFor = (type: ScheduledType, audience: Sql, state: string | un
       where
         ${and([
           sql`c.type = ${type}`,
-          sql`c.audience >= ${audience}`,
+          withAudience(sql`c.audience`),
           ...(state === undefined ? [] : [sql`c.state = ${state}`]),
         ])}
     ),
@@ -22,7 +24,7 @@ export const numberFor = (type: ScheduledType, audience: Sql, state: string | un
 /** Up to this number, adding up costs more than it saves. */
 const fewRows = 100
 
-/** Adds up the rows of `audience_counts`, to which each change of a noteable adds one or two. Those that are not committed yet stay. */
+/** Adds up the rows of `audience_counts`, to which each change of a number adds one or two. Those that are not committed yet stay. */
 export const addUpNumbers = (tx: Tx): Promise<number> =>
   tx.run(sql`
     with gone as (
