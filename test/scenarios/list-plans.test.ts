@@ -87,6 +87,21 @@ async function addIssues(): Promise<void> {
       select id, 'rare', '#ff0000' from namespaces where kind = 'group' and parent_id is null order by id limit 1
       returning id)
     insert into issue_labels (issue_id, label_id) select m.id, rare.id from issues m, rare where m.id % 400 = 7`)
+  // The label of all, in each group another one.
+  for (const [what, table] of [
+    ['issue', 'issues'],
+    ['merge_request', 'merge_requests'],
+  ])
+    await client.query(`
+      with everywhere as (
+        insert into labels (namespace_id, title, color)
+        select id, 'Everywhere', '#00ff00' from namespaces where kind = 'group' and parent_id is null order by id limit 5
+        on conflict do nothing
+        returning id),
+      numbered as (
+        select id, row_number() over (order by id) as n from everywhere
+        union select id, row_number() over (order by id) from labels where title = 'Everywhere')
+      insert into ${what}_labels (${what}_id, label_id) select m.id, l.id from ${table} m join numbered l on l.n = 1 + m.id % 5`)
   await client.query('update issues set relative_position = id % 1000 where id % 2 = 0')
   // Hundreds have the label "label 9"; of these, all but a few are closed.
   await client.query(`update issues set state = 'opened' where id % 10 = 8 and id % 50 = 18`)
@@ -108,6 +123,7 @@ type Plan = {
   readonly 'Rows Removed by Index Recheck'?: number
   /** Absent for scans of what other nodes of the plan have read. */
   readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
   readonly Plans?: readonly Plan[]
 }
 
@@ -483,17 +499,28 @@ async function totalStatement(list: List): Promise<Statement> {
   return statements[0]!
 }
 
-/** What a statement reads with the plan that is made for any values. */
-async function readsOfOnePlan({ text, values, isByKey }: Statement): Promise<number> {
-  expect(isByKey).toBe(true)
+/** What a statement reads with the plan that is made for any values, with which the service has it read. */
+async function readsOfOnePlan(statement: Statement): Promise<number> {
+  expect(statement.isByKey).toBe(true)
+  return readsOf(await onePlanOf(statement))
+}
+
+/** The plan that is made for any values, with what it read. */
+async function onePlanOf({ text, values }: Statement): Promise<Plan> {
   await client.query('set plan_cache_mode = force_generic_plan')
   await client.query(`prepare one_plan as ${text}`)
   const given = values.map((value) => pg.escapeLiteral(Array.isArray(value) ? `{${value}}` : String(value))).join()
   const { rows } = await client.query(`explain (analyze, timing off, format json) execute one_plan (${given})`)
   await client.query('deallocate one_plan')
   await client.query('reset plan_cache_mode')
-  return readsOf(rows[0]['QUERY PLAN'][0].Plan)
+  return rows[0]['QUERY PLAN'][0].Plan
 }
+
+/** How the indexes are read whose names begin like this, of which the parts of a plan are that run. */
+const scansOf = (plan: Plan, index: string): string[] => [
+  ...(plan['Index Name']?.startsWith(index) && plan['Actual Loops'] > 0 ? [plan['Node Type']] : []),
+  ...(plan.Plans ?? []).flatMap((child) => scansOf(child, index)),
+]
 
 describe('with one plan for all values', () => {
   let issue: Noteable
@@ -547,6 +574,45 @@ describe('with one plan for all values', () => {
           await totalStatement(listIssues(caller, { of: 'everyone' }, filters, newest)),
         )
         expect(reads).toBeLessThanOrEqual(maximumReads + readsOfMembership * Number(rows[0].count))
+      }
+    },
+  )
+})
+
+test.each([
+  ['issues', 'created_at', listIssues],
+  ['issues', 'updated_at', listIssues],
+  ['merge_requests', 'created_at', listMergeRequests],
+  ['merge_requests', 'updated_at', listMergeRequests],
+] as const)('%s by %s that a member of projects may read are found in an index alone', async (table, by, list) => {
+  const member = actor(userId(313))
+  for (const state of [undefined, 'opened', 'closed'] as const) {
+    const filters = state && { state }
+    const statement = await pageOf(list(member, { of: 'everyone' }, { ...filters }, { by, sort: 'desc' }), 1)
+    const scans = scansOf(await onePlanOf(statement), `${table}_project_`)
+    expect(scans.length).toBeGreaterThan(0)
+    expect(new Set(scans)).toEqual(new Set(['Index Only Scan']))
+  }
+})
+
+describe.each([
+  ['issues', listIssues],
+  ['merge_requests', listMergeRequests],
+] as const)('%s of a project with a label', (table, list) => {
+  test.each(['label 3', 'rare', 'everywhere'])(
+    '%s: a page and the total read those of the project only, in every plan',
+    async (label) => {
+      const { rows } = await client.query(
+        `select project_id as id, count(*) from ${table} group by 1 order by count(*) desc limit 1`,
+      )
+      const [{ id, count }] = rows
+      for (const state of [undefined, 'opened'] as const) {
+        const filters = { labels: [label], ...(state && { state }) }
+        const listed = list(actor(userId(77)), { of: 'project', id: Number(id) }, filters, newest)
+        // Up to 500 rows of labels with the title, to know whether they are few; then some for each row of the project.
+        for (const statement of [await pageOf(listed, 1), await totalStatement(listed)])
+          for (const reads of [readsOf(await onePlanOf(statement)), await readsForValues(statement)])
+            expect(reads).toBeLessThanOrEqual(maximumReads + 8 * Number(count))
       }
     },
   )

@@ -37,7 +37,7 @@ export const notesWith = (caller: Caller, search: string, inside: Sql, { one = f
       ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions, n.created_at, n.updated_at
     from notes n join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id
   `,
-  from: raw('from notes n join projects p on p.id = n.project_id'),
+  from: one ? raw('from notes n join projects p on p.id = n.project_id') : withItsProject(raw('notes n')),
   key: raw('n.id'),
   where: [inside, raw('not p.deleting'), visibleProjects(caller), readableAbout('n', caller)],
   // The index has no system notes.
@@ -52,8 +52,10 @@ const partsOf = (condition: Sql, one: boolean): Pick<List, 'parts' | 'given'> =>
         table: raw('notes n'),
         key: raw('n.id'),
         condition,
-        walked: (range) => sql`
-          from (select n${raw(passedOn)} from notes n ${range}) as n
-            cross join lateral (select p${raw(passedOn)} from projects p where p.id = n.project_id offset 0) as p
-        `,
+        walked: (range) => withItsProject(sql`(select n${raw(passedOn)} from notes n ${range}) as n`),
       })
+
+/** Each note with its project, which is looked up: the planner might read all projects for some hundred notes. */
+const withItsProject = (notes: Sql): Sql => sql`
+  from ${notes} cross join lateral (select p${raw(passedOn)} from projects p where p.id = n.project_id offset 0) as p
+`

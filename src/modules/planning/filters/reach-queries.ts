@@ -67,14 +67,15 @@ export function reach(wanted: Wanted): Reach {
   const byLabel = set.of === 'everyone' && wanted.order && !few ? labels : undefined
   const others = [...wanted.filters, ...(matches && !bySearch ? [matches] : [])]
   const counted = [...others, ...(labels ? [hasLabels(type, labels)] : [])]
-  const filters = byLabel ? [...others, looksUpLabels(type, byLabel)] : counted
+  const filters = [...others, ...(labels ? [looksUpLabels(type, labels)] : [])]
   const reached = { ...wanted, few, filters, counted }
   const from = sql`from ${tableOf(type)} m join projects p on p.id = m.project_id`
   if (set.of === 'project') {
     const own = [sql`m.project_id = ${set.id}`, ...filters]
+    const byRareLabel = labels && !few ? partsByLabel(labelledBy(type, { titles: labels, state: wanted.state })) : {}
     return kindOf(type).hiddenBy
-      ? { from, where: [...own, notHidden(type, caller)] }
-      : { from: sql`from ${tableOf(type)} m`, where: own }
+      ? { from, where: [...own, notHidden(type, caller)], ...byRareLabel }
+      : { from: sql`from ${tableOf(type)} m`, where: own, ...byRareLabel }
   }
   const visible = [raw('not p.deleting'), visibleProjects(caller)]
   const readableOnes = [...visible, readableRow(type, caller)]
@@ -107,6 +108,12 @@ export function reach(wanted: Wanted): Reach {
   const everything = { where: raw('true'), counted: countedByLabel(reached, labelled, from, readableOnes) }
   return { from, where: readable, parts: [labelledPart(reached, labelled, everything, [])], given: labelled.given }
 }
+
+/** The noteables of a project with labels: found by a label that few have anywhere, else in the order of the list. */
+const partsByLabel = ({ given, few, common }: Labelled): Pick<Reach, 'given' | 'parts'> => ({
+  given,
+  parts: [{ where: sql`m.id = any(array(${few}))`, few: true }, { where: common }],
+})
 
 /** What a caller other than an administrator may read of all noteables. */
 function reachInParts(reached: Reached, caller: Actor, from: Sql): Reach {

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../access/actor.ts'
 import { featureLevels, levels, type Visibility, visibilities } from '../../../access/levels.ts'
 import { matchingParts } from '../../../api/matching-queries.ts'
-import type { Direction, List } from '../../../api/page.ts'
+import type { Direction, List, ListPart } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
@@ -226,7 +226,7 @@ function withNumber(
   const isListed = (of: Sql) =>
     visibility === undefined ? isOpen(of) : sql`${isOpen(of)} and ${of} = ${visibilities[visibility]}`
   const number = numberFor('Project', isListed, state)
-  return parts.map((part) => (part.few ? part : { ...part, number })) as unknown as List['parts']
+  return parts.map((part) => (part.few ? part : { ...part, number })) as [ListPart, ...ListPart[]]
 }
 
 const idsBetween = ({ id_after, id_before }: ProjectFilters): Sql[] => [
