@@ -23,12 +23,16 @@ export function markOf(cluster: string): string {
   return `stithy-${dev.toString(36)}-${ino.toString(36)}`
 }
 
-/** Ends what a killed start left working in the folder of an unfinished cluster, of which nothing is needed. */
+/**
+ * Ends what a killed start left working in the folder of an unfinished cluster, of which nothing is needed. The PostgreSQL that initdb runs
+ * has no mark, but its working folder is this one; where that cannot be seen, it ends when initdb does.
+ */
 export async function killMakersOf(folder: string): Promise<void> {
   const mark = markOf(folder)
+  const working = () => [...new Set([...processesWith(mark), ...processesIn(folder)])]
   const deadline = performance.now() + killMs
   // One that is being started when it is looked for is found the next time.
-  for (let running = processesWith(mark); running.length > 0; running = processesWith(mark)) {
+  for (let running = working(); running.length > 0; running = working()) {
     for (const pid of running) signalProcess(pid, 'SIGKILL')
     if (performance.now() > deadline)
       throw new Failure(
@@ -98,6 +102,23 @@ function processesWith(mark: string): number[] {
     .filter((name) => {
       const commandLine = readOr(`/proc/${name}/cmdline`)
       return commandLine.includes('postgres') && hasWord(commandLine, mark)
+    })
+    .map(Number)
+}
+
+/** Processes with PostgreSQL in their command line whose working folder this is; only Linux shows it. */
+function processesIn(folder: string): number[] {
+  if (process.platform !== 'linux') return []
+  const { dev, ino } = statSync(folder)
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && readOr(`/proc/${name}/cmdline`).includes('postgres'))
+    .filter((name) => {
+      try {
+        const found = statSync(`/proc/${name}/cwd`)
+        return found.dev === dev && found.ino === ino
+      } catch {
+        return false
+      }
     })
     .map(Number)
 }
