@@ -86,14 +86,6 @@ export async function queueNames(world: World): Promise<string[]> {
   return rows.map(({ queue_name }) => queue_name)
 }
 
-/** Whether a connection waits until those that add jobs have ended. */
-export async function waitsForQueues(world: World): Promise<boolean> {
-  const rows = await world.rows(
-    `select from pg_locks where relation = 'graphile_worker._private_job_queues'::regclass and not granted`,
-  )
-  return rows.length > 0
-}
-
 /** No further attempts are made of these jobs. */
 export const failJobs = (world: World, keys: readonly string[]) =>
   world.rows(

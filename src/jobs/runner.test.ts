@@ -2,12 +2,11 @@ import { pino } from 'pino'
 import { Type } from 'typebox'
 import { afterAll, describe, expect } from 'vitest'
 import { contextFor } from '../../test/contexts.ts'
-import { jobRows, lockJob, queueJob, queueNames, waitsForQueues } from '../../test/jobs.ts'
+import { jobRows, lockJob, queueNames } from '../../test/jobs.ts'
 import { TcpProxy } from '../../test/tcp-proxy.ts'
-import { eventually } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
 import { DatabaseLost } from '../db/connection-errors.ts'
-import { enqueue, job } from './job.ts'
+import { dequeue, enqueue, job } from './job.ts'
 import { type JobRunner, startJobs } from './runner.ts'
 import { Throttle } from './throttle.ts'
 
@@ -95,7 +94,11 @@ test('jobs with the same name run alone, beside others', async () => {
   own ??= World.start()
   const world = await own
   const seen: string[] = []
-  const [beside, after] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const [begun, beside, after] = [
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+  ]
   const one = job({
     name: 'one_alone',
     input: Type.Object({ n: Type.Integer() }),
@@ -105,6 +108,7 @@ test('jobs with the same name run alone, beside others', async () => {
     async run({ n }) {
       seen.push(`one ${n} begins`)
       if (n === 2) return beside.resolve()
+      begun.resolve()
       await beside.promise
       seen.push(`one ${n} ends`)
     },
@@ -119,58 +123,54 @@ test('jobs with the same name run alone, beside others', async () => {
     },
   })
   const ctx = await contextFor(world, null)
-  await ctx.transaction(async (tx) => {
-    await enqueue(tx, one, { n: 1 })
-    await enqueue(tx, other, { n: 1 })
-    await enqueue(tx, one, { n: 2 })
-  })
+  await ctx.transaction((tx) => enqueue(tx, one, { n: 1 }))
   const runner = await startJobs({
     databaseUrl: world.databaseUrl,
     jobs: [one, other],
     open: async () => ctx,
     log: pino({ level: 'silent' }),
-    // Taken in this order.
+    // One that waits, and one that takes the others, in their order.
     concurrency: 2,
     onBroken: fail,
+  })
+  await begun.promise
+  await ctx.transaction(async (tx) => {
+    await enqueue(tx, other, { n: 1 })
+    await enqueue(tx, one, { n: 2 })
   })
   await after.promise
   await runner.stop()
   expect(seen).toEqual(['one 1 begins', 'one 2 begins', 'one 1 ends', 'other 1 begins'])
 })
 
-test('a start removes queues without jobs, but not one to which a job is being added', async () => {
+test('a start removes queues without jobs, unless a job is being added', async () => {
   own ??= World.start()
   const world = await own
   const ctx = await contextFor(world, null)
   const work = job({
-    name: 'work_of_queues',
+    name: 'nobody_runs_it',
     input: Type.Object({ queue: Type.String() }),
+    key: ({ queue }) => `nobody_runs_it:${queue}`,
     queue: ({ queue }) => queue,
     attempts: 3,
     run: async () => {},
   })
-  const unknown = { ...work, name: 'nobody_runs_it' }
-  const start = () =>
-    startJobs({
-      ...{ databaseUrl: world.databaseUrl, jobs: [work], open: async () => ctx },
-      ...{ log: pino({ level: 'silent' }), onBroken: fail },
-    })
-  for (const queue of ['unused', 'used', 'awaited']) await ctx.transaction((tx) => enqueue(tx, work, { queue }))
-  await (await start()).stop()
-  await expect.poll(() => jobRows(world).then((rows) => rows.length)).toBe(0)
-  expect(await queueNames(world)).toEqual(expect.arrayContaining(['awaited', 'unused', 'used']))
-  await queueJob(world, 'nobody_runs_it', 'used')
-  const { promise: added, resolve: goOn } = Promise.withResolvers<void>()
-  const adding = ctx.transaction(async (tx) => {
-    await enqueue(tx, unknown, { queue: 'awaited' })
-    await added
+  const startAndStop = async () => {
+    const options = { databaseUrl: world.databaseUrl, jobs: [], open: async () => ctx, onBroken: fail }
+    const runner = await startJobs({ ...options, log: pino({ level: 'silent' }) })
+    await runner.stop()
+  }
+  const names = async () => (await queueNames(world)).filter((name) => name.startsWith('of '))
+  for (const queue of ['of none', 'of one', 'of one being added'])
+    await ctx.transaction((tx) => enqueue(tx, work, { queue }))
+  for (const queue of ['of none', 'of one being added']) await ctx.transaction((tx) => dequeue(tx, work, { queue }))
+  await ctx.transaction(async (tx) => {
+    await enqueue(tx, work, { queue: 'of one being added' })
+    await startAndStop()
+    expect(await names()).toEqual(['of none', 'of one', 'of one being added'])
   })
-  const starting = start()
-  await eventually(async () => expect(await waitsForQueues(world)).toBe(true))
-  goOn()
-  await adding
-  await (await starting).stop()
-  expect(await queueNames(world)).toEqual(['awaited', 'used'])
+  await startAndStop()
+  expect(await names()).toEqual(['of one', 'of one being added'])
 })
 
 describe('job throttling', () => {
