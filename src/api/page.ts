@@ -62,6 +62,10 @@ export type ListPart = {
   readonly number?: Sql | undefined
 }
 
+/** The parts of a list, of which the one that does not have `few` rows has a stored number of them. */
+export const numbered = (parts: NonNullable<List['parts']>, number: Sql): NonNullable<List['parts']> =>
+  parts.map((part) => (part.few ? part : { ...part, number })) as [ListPart, ...ListPart[]]
+
 /** A list as its module describes it; limit, offset or keyset and the count are added here. */
 export type List = {
   /** `select … from …`, without a condition. Absent with `rowsById`. */

@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
 import type { Layout } from './layout.ts'
 
-/** How long an orphan may take to end on each signal, in ms. */
 const killMs = 5_000
+/** How long an orphan may take to end on each signal, in ms. */
 const timeouts = [
   ['SIGINT', 20_000],
   ['SIGQUIT', 5_000],
@@ -97,31 +97,29 @@ function processesWith(mark: string): number[] {
       .filter((line) => line.includes('postgres') && hasWord(line, mark))
       .map((line) => Number.parseInt(line, 10))
   }
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      const commandLine = readOr(`/proc/${name}/cmdline`)
-      return commandLine.includes('postgres') && hasWord(commandLine, mark)
-    })
-    .map(Number)
+  return postgresProcesses((pid) => hasWord(readOr(`/proc/${pid}/cmdline`), mark))
 }
 
-/** Processes with PostgreSQL in their command line whose working folder this is; only Linux shows it. */
+/** Processes whose working folder this is; only Linux shows it. */
 function processesIn(folder: string): number[] {
   if (process.platform !== 'linux') return []
   const { dev, ino } = statSync(folder)
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && readOr(`/proc/${name}/cmdline`).includes('postgres'))
-    .filter((name) => {
-      try {
-        const found = statSync(`/proc/${name}/cwd`)
-        return found.dev === dev && found.ino === ino
-      } catch {
-        return false
-      }
-    })
-    .map(Number)
+  return postgresProcesses((pid) => {
+    try {
+      const found = statSync(`/proc/${pid}/cwd`)
+      return found.dev === dev && found.ino === ino
+    } catch {
+      return false
+    }
+  })
 }
+
+/** On Linux, those with PostgreSQL in their command line that meet a condition. */
+const postgresProcesses = (condition: (pid: number) => boolean): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && readOr(`/proc/${name}/cmdline`).includes('postgres'))
+    .map(Number)
+    .filter(condition)
 
 /** The whole mark, not a prefix: `stithy-1-23` is no part of `stithy-1-234`. */
 const hasWord = (text: string, mark: string): boolean => new RegExp(`${mark}(?![a-z0-9])`).test(text)

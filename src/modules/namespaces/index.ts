@@ -64,6 +64,7 @@ export {
   groupsAroundProjectsOfMember,
   groupsFromMemberships,
   groupsOfMember,
+  numberOfOpenGroups,
   openGroups,
   visibleGroupParts,
   visibleGroups,

@@ -1,12 +1,13 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
-import type { Direction, List } from '../../../api/page.ts'
+import { type Direction, type List, numbered } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
   groupsFromMemberships,
   groupsOfMember,
   groupWithinLimits,
+  numberOfOpenGroups,
   openGroups,
   visibleGroupParts,
   visibleGroups,
@@ -44,10 +45,7 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
   const where: Sql[] = [raw(`g.kind = 'group' and not g.deleting`), ...setCondition(set)]
   const listsAll = filters.all_available ?? (caller === null || caller.admin)
   const isBroad = listsAll && set.of === 'everyone' && !filters.owned && !filters.search?.trim()
-  const parts =
-    isBroad && filters.min_access_level === undefined
-      ? visibleGroupParts(caller, isFiltered(caller, filters))
-      : undefined
+  const parts = isBroad && filters.min_access_level === undefined ? visibleGroupParts(caller) : undefined
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
   else if (filters.min_access_level !== undefined)
     where.push(caller ? groupsOfMember(caller.id, filters.min_access_level) : raw('false'))
@@ -77,7 +75,8 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
     from: sql`from namespaces g`,
     key: raw('g.id'),
     where,
-    parts,
+    // There are no further conditions.
+    parts: parts && where.length === 1 ? numbered(parts, numberOfOpenGroups(caller)) : parts,
     order: [
       { by: orderColumns[filters.order_by], direction: filters.sort },
       ...(filters.order_by === 'id' ? [] : [{ by: raw('g.id'), direction: 'asc' as const }]),
@@ -85,10 +84,6 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
     keyset: filters.order_by === 'id' ? { direction: filters.sort } : undefined,
   }
 }
-
-/** Whether a list over all groups has conditions besides the visibility. */
-const isFiltered = (caller: Caller, { skip_groups, custom_attributes }: GroupFilters): boolean =>
-  caller?.limits !== undefined || (skip_groups ?? []).length > 0 || custom_attributes !== undefined
 
 const ownedBy = (userId: number): Sql => sql`
   g.id in (

@@ -53,18 +53,14 @@ export const groupsAroundProjectsOfMember = (userId: number): Sql => sql`g.id in
 export const groupsFromMemberships = (userId: number): Sql =>
   sql`g.id = any(array(${idsOfMember(userId, levels.guest)} union ${idsAroundProjectsOfMember(userId)}))`
 
-/**
- * As `visibleGroups`, in parts of a list; `undefined` if one condition is enough. `isFiltered`: the list has conditions besides, so that the
- * number of those open to the caller is not known.
- */
-export function visibleGroupParts(caller: Caller, isFiltered: boolean): List['parts'] {
-  if (caller?.admin) return undefined
-  const least = lowestOpen(caller)
-  const number = isFiltered ? undefined : numberFor('Group', (of) => sql`${of} >= ${least}`, undefined)
-  if (caller === null) return [{ where: visibleGroups(caller), number }]
+/** As `visibleGroups`, in parts of a list; `undefined` if one condition is enough. */
+export function visibleGroupParts(caller: Caller): List['parts'] {
+  if (caller === null) return [{ where: visibleGroups(caller) }]
+  if (caller.admin) return undefined
   const open = openGroups(caller)
-  return [
-    { where: open, number },
-    { where: sql`not ${open} and ${groupsFromMemberships(caller.id)}`, few: true },
-  ]
+  return [{ where: open }, { where: sql`not ${open} and ${groupsFromMemberships(caller.id)}`, few: true }]
 }
+
+/** How many groups are open to a caller who is no administrator. */
+export const numberOfOpenGroups = (caller: Caller): Sql =>
+  numberFor('Group', (of) => sql`${of} >= ${lowestOpen(caller)}`, undefined)

@@ -43,7 +43,7 @@ export class Linguist implements AsyncDisposable {
   static #take(): LinguistThread | undefined {
     const spare = Linguist.#spare
     Linguist.#spare = undefined
-    return spare?.wasTaken() ? spare : undefined
+    return spare?.take() ? spare : undefined
   }
 
   /** Classifies files, in their order. Throws if the thread dies. */
@@ -114,8 +114,8 @@ class LinguistThread {
     this.#spareTimer = setTimeout(() => void this.end(), ms).unref()
   }
 
-  /** False if it has ended meanwhile. */
-  wasTaken(): boolean {
+  /** Ends the wait; false if it has ended meanwhile. */
+  take(): boolean {
     clearTimeout(this.#spareTimer)
     return !this.#isDead
   }

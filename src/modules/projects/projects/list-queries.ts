@@ -1,7 +1,7 @@
 import type { Caller } from '../../../access/actor.ts'
 import { featureLevels, levels, type Visibility, visibilities } from '../../../access/levels.ts'
 import { matchingParts } from '../../../api/matching-queries.ts'
-import type { Direction, List, ListPart } from '../../../api/page.ts'
+import { type Direction, type List, numbered } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
@@ -192,7 +192,7 @@ export function listProjects(
   where.push(...idsBetween(filters))
   if (caller?.admin && filters.custom_attributes) where.push(hasAttributes(filters.custom_attributes))
   const counted = 1 + Number(filters.archived !== undefined) + Number(filters.visibility !== undefined)
-  const numbered = where.length === counted ? parts && withNumber(parts, caller, filters) : parts
+  const listed = parts && where.length === counted ? numbered(parts, openNumber(caller, filters)) : parts
   const direction = filters.sort
   return {
     type: 'Project',
@@ -202,7 +202,7 @@ export function listProjects(
     key: raw('p.id'),
     where,
     ...(bySearch ?? {
-      parts: numbered ?? (filters.owned || filters.starred ? [{ where: raw('true'), few: true }] : undefined),
+      parts: listed ?? (filters.owned || filters.starred ? [{ where: raw('true'), few: true }] : undefined),
     }),
     order:
       filters.order_by === 'id'
@@ -215,18 +215,13 @@ export function listProjects(
   }
 }
 
-/** With the stored number of the projects that are open to the caller. There are no conditions but those on state and visibility. */
-function withNumber(
-  parts: NonNullable<List['parts']>,
-  caller: Caller,
-  { archived, visibility }: ProjectFilters,
-): List['parts'] {
+/** How many projects are open to the caller, of a state and visibility. */
+function openNumber(caller: Caller, { archived, visibility }: ProjectFilters): Sql {
   const state = archived === undefined ? undefined : archived ? 'archived' : 'active'
   const isOpen = (of: Sql) => sql`${of} >= ${openVisibility(caller)}`
   const isListed = (of: Sql) =>
     visibility === undefined ? isOpen(of) : sql`${isOpen(of)} and ${of} = ${visibilities[visibility]}`
-  const number = numberFor('Project', isListed, state)
-  return parts.map((part) => (part.few ? part : { ...part, number })) as [ListPart, ...ListPart[]]
+  return numberFor('Project', isListed, state)
 }
 
 const idsBetween = ({ id_after, id_before }: ProjectFilters): Sql[] => [
