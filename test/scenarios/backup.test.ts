@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { getPriority } from 'node:os'
@@ -91,6 +92,9 @@ test('a quiet copy is an installation of its own, and sends no hooks until the f
 
 test('backups and restores that are killed at any point leave nothing but a complete repetition', async () => {
   const { env, service, store } = await startInstallation({ STITHY_BACKUP_RATE: '1' })
+  // As the first backup leaves them that is killed while it makes the store.
+  await mkdir(store)
+  for (const name of ['stithy-backups', 'lease']) await writeFile(join(store, `${name}.${randomUUID()}~`), '')
   for (let n = 0; n < 6; n++) {
     const launched = new Launched(['backup'], env, { file: bin })
     await pause(300 + n * 150)
@@ -173,8 +177,11 @@ test('two backups at once are refused, and old backups are removed with what onl
   for (const { code, err } of both)
     if (code !== 0) expect(err).toMatch(/Another (backup is running|process is changing)/)
   await service.root.delete('/projects/1/issues/1')
+  const unfinished = join(store, `lease.${randomUUID()}~`)
+  await writeFile(unfinished, '')
   const last = await backUp(env)
   expect((await listed(env)).map(({ id }) => id)).toEqual([last])
+  expect(existsSync(unfinished)).toBe(false)
   const used = (await objectsIn(store)).length
   await backUp(env)
   expect((await objectsIn(store)).length).toBeLessThanOrEqual(used + 1)

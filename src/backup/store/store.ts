@@ -47,12 +47,14 @@ export type LeaseHolder = {
 export class BackupStore implements Disposable {
   readonly #place: Place
   readonly #seal: Seal
+  readonly #id: string
   readonly installation: string
   readonly isEncrypted: boolean
 
-  private constructor(place: Place, seal: Seal, { installation, proof }: Facts) {
+  private constructor(place: Place, seal: Seal, { id, installation, proof }: Facts) {
     this.#place = place
     this.#seal = seal
+    this.#id = id
     this.installation = installation
     this.isEncrypted = proof !== null
   }
@@ -142,6 +144,8 @@ export class BackupStore implements Disposable {
     for (const id of ids) await this.#place.remove(`backups/${id}`)
     await this.#place.sync()
     for await (const key of this.#place.keys('backups/')) if (key.endsWith('~')) await this.#place.remove(key)
+    for (const whose of [factsKey, leaseKey])
+      for await (const key of this.#place.keys(`${whose}.`)) if (isUnfinishedFile(key)) await this.#place.remove(key)
     let removed = 0
     for await (const key of this.#place.keys('objects/')) {
       if (isUsed(key.slice(key.lastIndexOf('/') + 1))) continue
@@ -183,6 +187,11 @@ export class BackupStore implements Disposable {
         'conflict',
         `Another process is changing the backups in ${this.name}: try again when it has ended.`,
       )
+    // Two installations that found an empty place both have made a store, and the later one has replaced the other.
+    if ((await readFacts(this.#place))?.id !== this.#id) {
+      await this.#place.remove(leaseKey).catch(() => {})
+      throw new Failure('conflict', `Another installation has begun to use ${this.name}: use another folder or prefix.`)
+    }
     const timer = setInterval(() => void renew().catch(() => {}), renewMs)
     try {
       return await work()
@@ -223,9 +232,12 @@ async function readFacts(place: Place): Promise<Facts | undefined> {
   return facts
 }
 
+/** Whether a process that was killed has left this one beside `stithy-backups` or `lease`. */
+const isUnfinishedFile = (key: string): boolean => /^(stithy-backups|lease)\.[-0-9a-f]{36}~$/.test(key)
+
 async function createStore(place: Place, secret: Buffer | undefined, installation: string): Promise<Facts> {
   for await (const key of place.keys(''))
-    if (key !== leaseKey)
+    if (key !== leaseKey && !isUnfinishedFile(key))
       throw new Failure('conflict', `${place.name} is not empty, and has no backups: use an empty folder or prefix.`)
   const id = randomUUID()
   const facts: Facts = { format: 1, id, installation, proof: secret ? proofOf(keyOfStore(secret, id)) : null }
