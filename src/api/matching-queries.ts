@@ -1,5 +1,7 @@
-import { literal, type Sql, sql } from '../db/sql.ts'
-import type { Crowded, List } from './page.ts'
+import type { Db } from '../db/db.ts'
+import { integer, nullable, text } from '../db/row.ts'
+import { literal, raw, type Sql, sql } from '../db/sql.ts'
+import type { Crowded, List, ListPart } from './list.ts'
 
 /** Matching rows from which on the first rows in the order are tried before all that match are read. */
 const many = 1000
@@ -7,40 +9,39 @@ const many = 1000
 /** Matching rows from which on they are read in the order alone: some are among each few thousand rows. */
 const veryMany = 20_000
 
+/** A list, or the conditions of one that is counted. */
+type Searched = Pick<List, 'where' | 'parts' | 'matching' | 'onePlan'>
+
+const foundRow = { found: integer, ids: nullable(text) }
+
 /**
- * The parts of a list whose rows match a text: `condition`, which an index of trigrams answers and the list's `where` does not have. If
- * less than `many` rows of `table` match, these are looked up and sorted. If `veryMany` match, the table is read in the order. Between them
- * the first rows in the order are looked at (`walked`), and if too few match, all that match are sorted.
+ * A list with what leads to its rows that match a text (`matching`); other lists as they are. How many rows match is asked first. If they are
+ * less than `many`, the list is one of their ids (`few`), with the plan that the list says. If `veryMany` match, the table is read in the
+ * order. Between them the first rows in the order are looked at (`walked`), and if too few match, all that match are sorted.
  *
  * PostgreSQL must not choose. It estimates the number from a hundred sampled texts: of a text that is in one of them it expects a
  * hundredth of all rows to match, and then reads the table in the order of the list until a page is full.
  */
-export function matchingParts({
-  table,
-  key,
-  condition,
-  walked,
-}: {
-  /** With its alias: `projects p`. */
-  readonly table: Sql
-  readonly key: Sql
-  readonly condition: Sql
-  readonly walked: Crowded['from']
-}): Required<Pick<List, 'parts' | 'given'>> {
-  const atLeast = (rows: number): Sql =>
-    sql`(select count(*) from (select from matching limit ${literal(rows)}) as first_ones) >= ${literal(rows)}`
-  const common = sql`${atLeast(many)} and not ${atLeast(veryMany)}`
-  return {
-    // Rows are read as they are asked for, after the index. A limit within would have the planner read the table instead.
-    given: sql`matching as materialized (select ${key} as id from ${table} where ${condition})`,
-    parts: [
-      { where: sql`${key} = any(array(select matching.id from matching where not ${atLeast(many)}))`, few: true },
-      {
-        where: sql`${common} and ${condition}`,
-        few: true,
-        crowded: { when: () => common, from: walked, where: condition },
-      },
-      { where: sql`${atLeast(veryMany)} and ${condition}` },
-    ],
+export async function withMatches<L extends Searched>(db: Db, list: L): Promise<L & { readonly few?: number }> {
+  if (!list.matching) return list
+  const { table, key, condition, walked, counted } = list.matching
+  // Rows are read as they are asked for, after the index. A limit within would have the planner read the table instead.
+  const { found, ids } = (await db.snapshotCache.row(
+    foundRow,
+    sql`
+      with matching as materialized (select ${key} as id from ${table} where ${condition})
+      select found,
+        case when found < ${literal(many)} then (select string_agg(matching.id::text, ',') from matching) end as ids
+      from (select count(*) as found from (select from matching limit ${literal(veryMany)}) as first_ones) as counted
+    `,
+  ))!
+  if (found < many) {
+    const matching = ids === null ? [] : ids.split(',').map(Number)
+    const where = [...list.where, sql`${key} = any(${matching}::bigint[])`]
+    return { ...list, matching: undefined, where, parts: [{ where: raw('true'), few: true }], few: many }
   }
+  const part: ListPart = { where: condition, ...(counted && { counted }) }
+  const crowded: Crowded = { when: () => raw('true'), from: walked, where: condition }
+  const parts: List['parts'] = [found < veryMany ? { ...part, few: true, crowded } : part]
+  return { ...list, matching: undefined, parts, onePlan: false }
 }

@@ -2,6 +2,8 @@ import { byKey, type Db, type HoldersOf, type Statement } from '../db/db.ts'
 import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
 import { and, empty, join, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
+import type { Direction, List, ListPart } from './list.ts'
+import { withMatches } from './matching-queries.ts'
 
 /** The part of a list that the caller requests. */
 export type Page = {
@@ -30,87 +32,6 @@ export const countedRows = 10_000
 /** Maximum offset on lists that are `capped`. */
 const maximumOffset = 10_000
 
-export type Direction = 'asc' | 'desc'
-
-/**
- * How to read a part that has many rows: the first rows of the whole table, in the order of the list, are checked one by one. Only if too
- * few of them belong to the part, all of its rows are read and sorted.
- */
-export type Crowded = {
-  /** Whether looking for `rows` rows in the order takes less than reading all of the part. Has no columns, and is cheap. */
-  readonly when: (rows: number) => Sql
-  /** `from` of the list, with its table replaced by the rows of the table in this range: `order by … limit …`. */
-  readonly from: (range: Sql) => Sql
-  /** The condition of the part, cheap for each row. */
-  readonly where: Sql
-}
-
-/** Rows of a list that are read separately. */
-export type ListPart = {
-  /** A condition in addition to those of the list. */
-  readonly where: Sql
-  /**
-   * The condition leads to few rows, as memberships do: these are read and then sorted. Otherwise rows are read in order, and the
-   * planner, which does not know how many meet a condition, might read all rows that do not.
-   */
-  readonly few?: boolean
-  /** For a part with `few` that may have many rows after all. */
-  readonly crowded?: Crowded
-  /** The same rows `from` fewer tables, to be counted. */
-  readonly counted?: { readonly from: Sql; readonly where: Sql }
-  /** An expression for how many rows there are, if that is stored: nothing is counted then. */
-  readonly number?: Sql | undefined
-}
-
-/** The parts of a list, of which the one that does not have `few` rows has a stored number of them. */
-export const numbered = (parts: NonNullable<List['parts']>, number: Sql): NonNullable<List['parts']> =>
-  parts.map((part) => (part.few ? part : { ...part, number })) as [ListPart, ...ListPart[]]
-
-/** A list as its module describes it; limit, offset or keyset and the count are added here. */
-export type List = {
-  /** `select … from …`, without a condition. Absent with `rowsById`. */
-  readonly select?: Sql
-  /** The rows to count: `from …`, as narrow as the conditions allow. */
-  readonly from: Sql
-  /**
-   * Unique in `from` and in `select`, like `p.id`. With it the rows of a page are selected from `from` alone, so that the other
-   * columns cost nothing for the rows before them.
-   */
-  readonly key?: Sql
-  readonly where: readonly Sql[]
-  /**
-   * Disjoint parts of the list; requires `key`. Each is read from an index that suits it, up to the end of the page, and merged. A
-   * single condition with `or` would be read row by row from the index of the order, past all rows that the caller cannot see.
-   */
-  readonly parts?: readonly [ListPart, ...ListPart[]] | undefined
-  /** Common table expressions, `name as …`, to which the conditions of parts refer. */
-  readonly given?: Sql | undefined
-  /** One plan is as good for any values (`byKey`), for a page and for the total. A test reads such lists with it. */
-  readonly onePlan?: boolean | undefined
-  /** The last key must be unique. Rows where a key is null come last in both directions if `nulls` says so. */
-  readonly order: readonly { readonly by: Sql; readonly direction: Direction; readonly nulls?: 'last' }[]
-  /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
-  readonly keyset?: { readonly direction: Direction } | undefined
-  /** Caches pages (`CachedReads`). Requires that nothing in the list depends on the clock. */
-  readonly cached?: boolean
-  /**
-   * Caches each row by itself, and the ids of a page: a change that concerns one row, and neither the conditions nor the order, outdates
-   * that row alone. Requires `cached`, a `key` that is the id, and an `id` in the shape.
-   */
-  readonly rowsById?: {
-    readonly statementOf: (ids: readonly number[]) => Statement
-    readonly holdersOf: (row: any) => ReturnType<HoldersOf<Shape>>
-  }
-  /** The ids of a page and the total depend on rows of this project and of groups only (`HoldersOf`). */
-  readonly ofProject?: number | undefined
-  /** Some conditions depend on the clock, as with what expires, so the total cannot be cached either. */
-  readonly byClock?: boolean
-  /** Rejects large offsets; for lists that support keyset pagination. */
-  readonly capped?: boolean
-  /** Name of the records, for messages. */
-  readonly type: string
-}
-
 const keysetRefused = () =>
   new Failure('unsupported', 'Keyset pagination is not yet available for this type of request')
 
@@ -136,20 +57,26 @@ type Stamp = { id: number; stamp: string }
  * Like `fetchPage`, for a list that selects `id` and `stamp`. Fetches the page as one text, which is cheaper than rows on both
  * sides, and caches it.
  */
-export async function fetchStamps(db: Db, list: List, page: Page): Promise<Paged<Stamp>> {
+export async function fetchStamps(db: Db, given: List, page: Page): Promise<Paged<Stamp>> {
+  const list = await withMatches(db, given)
+  if (list.few) {
+    const paged = await fetchFew(db, list, page)
+    return { ...paged, rows: await stampsFrom(db, byKey(linesOf(rowsOf(list, paged.rows)))) }
+  }
   const { where, offset } = rangeOf(list, page)
   const rows = pageStatement(list, where, page.perPage + 1, offset)
   const total = page.keyset ? undefined : totalOf(db, list, where)
-  const found = await db.snapshotCache.row(
-    { lines: nullable(text) },
-    plannedFor(
-      list,
-      sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines from (${rows}) as found`,
-    ),
-  )
-  const lines = found?.lines ?? null
-  const stamps = lines === null ? [] : lines.split('\n').map(stampFrom)
+  const stamps = await stampsFrom(db, plannedFor(list, linesOf(rows)))
   return total ? offsetPaged(page, stamps, total) : keysetPaged(list, page, stamps)
+}
+
+const linesOf = (rows: Sql): Sql =>
+  sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines from (${rows}) as found`
+
+async function stampsFrom(db: Db, statement: Statement): Promise<Stamp[]> {
+  const found = await db.snapshotCache.row({ lines: nullable(text) }, statement)
+  const lines = found?.lines ?? null
+  return lines === null ? [] : lines.split('\n').map(stampFrom)
 }
 
 function stampFrom(line: string): Stamp {
@@ -157,35 +84,59 @@ function stampFrom(line: string): Stamp {
   return { id: Number(line.slice(0, space)), stamp: line.slice(space + 1) }
 }
 
-/** Rows and total of one page. One statement; two if the total must be counted; one with keyset. With `rowsById` one more. */
+/**
+ * Rows and total of one page. One statement; two if the total must be counted; one with keyset. With `rowsById` one more, and with
+ * `matching`.
+ */
 export async function fetchPage<S extends Shape>(
   db: Db,
   shape: S,
-  list: List,
+  given: List,
   page: Page,
 ): Promise<Paged<Readonly<RowOf<S>>>> {
+  const list = await withMatches(db, given)
+  const reads = list.cached ? db.snapshotCache : db
+  if (list.rowsById || list.few) {
+    const paged = await (list.few ? fetchFew : fetchIdsOfPage)(db, list, page)
+    const rows = list.rowsById
+      ? await fetchById(
+          db,
+          shape,
+          list.rowsById,
+          paged.rows.map(({ id }) => id),
+        )
+      : await reads.rows(shape, byKey(rowsOf(list, paged.rows)))
+    return { ...paged, rows }
+  }
   const { where, offset } = rangeOf(list, page)
   const total = page.keyset ? undefined : totalOf(db, list, where)
-  if (list.rowsById) {
-    const ids = await fetchIds(db, list, pickedRows(list, where, page.perPage + 1, offset))
-    const paged = total ? await offsetPaged(page, ids, total) : keysetPaged(list, page, ids)
-    return {
-      ...paged,
-      rows: await fetchById(
-        db,
-        shape,
-        list.rowsById,
-        paged.rows.map(({ id }) => id),
-      ),
-    }
-  }
   const statement = plannedFor(list, pageStatement(list, where, page.perPage + 1, offset))
-  const found: readonly Readonly<RowOf<S>>[] = await (list.cached ? db.snapshotCache : db).rows(shape, statement)
+  const found: readonly Readonly<RowOf<S>>[] = await reads.rows(shape, statement)
   return total ? offsetPaged(page, found, total) : keysetPaged(list, page, found)
 }
 
+type Identified = { readonly id: number }
+
+async function fetchIdsOfPage(db: Db, list: List, page: Page): Promise<Paged<Identified>> {
+  const { where, offset } = rangeOf(list, page)
+  const total = page.keyset ? undefined : totalOf(db, list, where)
+  const ids = await fetchIds(db, list, pickedRows(list, where, page.perPage + 1, offset))
+  return total ? offsetPaged(page, ids, total) : keysetPaged(list, page, ids)
+}
+
+/** The ids of a page of few rows: all are fetched at once, which gives the total, and serves the other pages. */
+async function fetchFew(db: Db, list: List & { readonly few?: number }, page: Page): Promise<Paged<Identified>> {
+  const { where } = rangeOf(list, page)
+  const ids = await fetchIds(db, list, pickedRows(list, where, list.few!, 0))
+  return page.keyset ? keysetPaged(list, page, ids) : slicePage(ids, page)
+}
+
+/** The statement of these rows, in the order of the list. */
+const rowsOf = ({ select, key, order }: List, rows: readonly Identified[]): Sql =>
+  sql`${select!} where ${key!} = any(${rows.map(({ id }) => id)}::bigint[]) order by ${sortedBy(order)}`
+
 /** The ids of a page as one text, so that an empty page is cached, too. */
-async function fetchIds(db: Db, list: List, picked: Sql): Promise<{ readonly id: number }[]> {
+async function fetchIds(db: Db, list: List, picked: Sql): Promise<Identified[]> {
   const found = await db.snapshotCache.row(
     { ids: nullable(text) },
     plannedFor(list, sql`select string_agg(found.picked::text, ',') as ids from (${picked}) as found`),

@@ -181,7 +181,7 @@ export const boundaries: readonly Boundary[] = [
     name: 'sql-is-written-in-queries',
     instead: 'put the statement into queries.ts (or a file called …-queries.ts)',
     of: /^src\//,
-    except: /^src\/(db|jobs|events|settings)\/|^src\/api\/page\.ts$|(\/|-)queries\.ts$/,
+    except: /^src\/(db|jobs|events|settings)\/|^src\/api\/(list|page)\.ts$|(\/|-)queries\.ts$/,
     refuses: named(/^src\/db\/sql\.ts$|^sql-template-tag$/),
   },
   {

@@ -1,6 +1,7 @@
 import type { Caller } from '../../../access/actor.ts'
 import { endpoint, unchanged } from '../../../api/endpoint.ts'
-import { fetchPage, type List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
+import { fetchPage } from '../../../api/page.ts'
 import { UserListItem } from '../users/entity.ts'
 import { userReferenceRow } from '../users/queries.ts'
 import { isPrivateTo, user } from '../users/subject.ts'

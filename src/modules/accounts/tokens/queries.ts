@@ -1,6 +1,6 @@
 import type { Actor } from '../../../access/actor.ts'
 import { type Scope, scopes } from '../../../access/scopes.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { notify } from '../../../db/notifications.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { Direction, List } from '../../../api/page.ts'
+import type { Direction, List } from '../../../api/list.ts'
 import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { and, join, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { FeedAction } from '../../../events/catalogue/declare.ts'

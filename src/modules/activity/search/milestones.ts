@@ -1,5 +1,6 @@
 import { as } from '../../../api/endpoint.ts'
-import { fetchPage, type List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
+import { fetchPage } from '../../../api/page.ts'
 import { type GroupSubject, projectsIn } from '../../groups/index.ts'
 import { datedMilestoneRow, Milestone, milestonesWith } from '../../planning/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'

@@ -1,6 +1,7 @@
 import type { Caller } from '../../../access/actor.ts'
 import { as } from '../../../api/endpoint.ts'
-import { fetchPage, type List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
+import { fetchPage } from '../../../api/page.ts'
 import { projectsIn } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { Snippet, snippetRow, snippetsContaining, snippetsTitled } from '../../text/index.ts'

@@ -1,5 +1,5 @@
 import type { Actor } from '../../../access/actor.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, json, notNull, nullable, oneOf, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { and, join, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'

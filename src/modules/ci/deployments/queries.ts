@@ -1,4 +1,4 @@
-import type { Direction, List } from '../../../api/page.ts'
+import type { Direction, List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, json, type RowOf, textOf } from '../../../db/row.ts'
 import { empty, raw, type Sql, sql } from '../../../db/sql.ts'

@@ -1,4 +1,4 @@
-import type { Direction, List } from '../../../api/page.ts'
+import type { Direction, List } from '../../../api/list.ts'
 import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { orNothing } from '../../../db/or-nothing.ts'
 import {

@@ -1,4 +1,4 @@
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, json, notNull, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'

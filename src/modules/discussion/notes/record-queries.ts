@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { Direction, List } from '../../../api/page.ts'
+import type { Direction, List } from '../../../api/list.ts'
 import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { join, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'

@@ -1,6 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import { matchingParts } from '../../../api/matching-queries.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { integer, notNull, textOf } from '../../../db/row.ts'
 import { join, raw, type Sql, sql } from '../../../db/sql.ts'
@@ -41,19 +40,22 @@ export const notesWith = (caller: Caller, search: string, inside: Sql, { one = f
   key: raw('n.id'),
   where: [inside, raw('not p.deleting'), visibleProjects(caller), readableAbout('n', caller)],
   // The index has no system notes.
-  ...partsOf(sql`not n.system and ${fuzzy(search, ['n.body'])}`, one),
+  ...foundBy(sql`not n.system and ${fuzzy(search, ['n.body'])}`, one),
   order: [{ by: raw('n.id'), direction: 'desc' }],
 })
 
-const partsOf = (condition: Sql, one: boolean): Pick<List, 'parts' | 'given'> =>
+const foundBy = (condition: Sql, one: boolean): Pick<List, 'parts' | 'matching' | 'onePlan'> =>
   one
     ? { parts: [{ where: condition, few: true }] }
-    : matchingParts({
-        table: raw('notes n'),
-        key: raw('n.id'),
-        condition,
-        walked: (range) => withItsProject(sql`(select n${raw(passedOn)} from notes n ${range}) as n`),
-      })
+    : {
+        matching: {
+          table: raw('notes n'),
+          key: raw('n.id'),
+          condition,
+          walked: (range) => withItsProject(sql`(select n${raw(passedOn)} from notes n ${range}) as n`),
+        },
+        onePlan: true,
+      }
 
 /** Each note with its project, which is looked up: the planner might read all projects for some hundred notes. */
 const withItsProject = (notes: Sql): Sql => sql`

@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
-import { type Direction, type List, numbered } from '../../../api/page.ts'
+import { type Direction, type List, numbered } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
@@ -75,6 +75,8 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
     from: sql`from namespaces g`,
     key: raw('g.id'),
     where,
+    // Indexes lead to the groups, in the order, by the set or by membership, whatever the values are.
+    onePlan: !filters.search?.trim() && filters.custom_attributes === undefined,
     // There are no further conditions.
     parts: parts && where.length === 1 ? numbered(parts, numberOfOpenGroups(caller)) : parts,
     order: [

@@ -1,4 +1,4 @@
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { date, integer, listOf, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { containing, empty, raw, sql } from '../../../db/sql.ts'

@@ -1,4 +1,4 @@
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import { deleteSome } from '../../../db/batches.ts'
 import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'

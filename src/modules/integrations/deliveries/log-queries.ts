@@ -1,4 +1,4 @@
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import { deleteSome } from '../../../db/batches.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, json, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'

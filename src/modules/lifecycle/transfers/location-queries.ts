@@ -1,6 +1,6 @@
 import type { Actor } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { groupsOfMember, groupWithinLimits, within } from '../../namespaces/index.ts'

@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { levels, visibilities } from '../../../access/levels.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { groupWithinLimits } from '../access-index/queries.ts'
 import { numberFor } from '../audience-counts/queries.ts'

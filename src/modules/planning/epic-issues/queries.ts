@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import { integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { joinHolder, readableRow, visibleHolder } from '../../discussion/index.ts'

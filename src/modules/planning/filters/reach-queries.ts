@@ -1,7 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels } from '../../../access/levels.ts'
-import { matchingParts } from '../../../api/matching-queries.ts'
-import type { List, ListPart } from '../../../api/page.ts'
+import type { List, ListPart } from '../../../api/list.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import {
@@ -29,6 +28,7 @@ type Reach = {
   readonly where: readonly Sql[]
   readonly parts?: List['parts']
   readonly given?: List['given']
+  readonly matching?: List['matching']
   readonly onePlan?: List['onePlan']
 }
 
@@ -93,13 +93,13 @@ export function reach(wanted: Wanted): Reach {
   }
   if (bySearch) {
     const table = sql`${tableOf(type)} m`
-    const parts = matchingParts({
-      table,
-      key: raw('m.id'),
-      condition: bySearch,
-      walked: walked(type),
-    })
-    return { from, where: readable, ...parts }
+    // Counted with labels that the planner may start from.
+    const total = { from, where: and([...readableOnes, ...counted, bySearch]) }
+    const matching = {
+      ...{ table, key: raw('m.id'), condition: bySearch, walked: walked(type) },
+      ...(labels && { counted: total }),
+    }
+    return { from, where: readable, matching, onePlan: ofState(reached) }
   }
   if (few) return { from, where: readable }
   if (caller !== null && !caller.admin) return reachInParts(reached, caller, from)

@@ -1,4 +1,4 @@
-import type { Direction, List } from '../../../api/page.ts'
+import type { Direction, List } from '../../../api/list.ts'
 import { raw } from '../../../db/sql.ts'
 
 export const issueOrders = [

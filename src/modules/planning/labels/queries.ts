@@ -1,5 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
-import { countedRows, type List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
+import { countedRows } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { boolean, integer, nullable, optional, type RowOf, text, timestamp } from '../../../db/row.ts'

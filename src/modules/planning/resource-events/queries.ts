@@ -1,4 +1,4 @@
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, notNull, type RowOf, type Shape, textOf, timestamp } from '../../../db/row.ts'
 import { type Sql, sql } from '../../../db/sql.ts'

@@ -1,6 +1,6 @@
 import type { Actor } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, omit, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, sql, wireTime } from '../../../db/sql.ts'

@@ -1,9 +1,9 @@
 import type { Caller } from '../../../access/actor.ts'
 import { featureLevels, levels, type Visibility, visibilities } from '../../../access/levels.ts'
-import { matchingParts } from '../../../api/matching-queries.ts'
-import { type Direction, type List, numbered } from '../../../api/page.ts'
+
+import { type Direction, type List, type ListPart, type Matching, numbered } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
-import { and, raw, type Sql, sql } from '../../../db/sql.ts'
+import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import { numberFor, projectParts, projectWhere, within } from '../../namespaces/index.ts'
 import {
@@ -93,24 +93,54 @@ const setCondition = (set: ProjectSet, caller: Caller): Sql[] => {
       `,
     ]
   if (set.of === 'forks') return [sql`p.forked_from_project_id = ${set.sourceId}`]
-  const inside = set.includeSubgroups
-    ? sql`
-      p.namespace_id = any(
-        array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)})
-      )
-    `
-    : sql`p.namespace_id = ${set.groupId}`
-  const shared = sql`
-    p.id = any(
-      array(
-        select l.project_id
-        from project_group_links l
-        where l.group_id = ${set.groupId} and (l.expires_at is null or l.expires_at > current_date)
-      )
+  return [set.shared === 'only' ? sharedWith(set) : groupProjects(set)]
+}
+
+type GroupSet = Extract<ProjectSet, { of: 'group' }>
+
+const groupsIn = ({ groupId, includeSubgroups, traversalIds }: GroupSet): Sql =>
+  includeSubgroups
+    ? sql`select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}`
+    : sql`select ${groupId}::bigint`
+
+const sharedWith = ({ groupId }: GroupSet): Sql => sql`
+  p.id = any(
+    array(
+      select l.project_id
+      from project_group_links l
+      where l.group_id = ${groupId} and (l.expires_at is null or l.expires_at > current_date)
+    )
+  )
+`
+
+const insideOrShared = (set: GroupSet, inside: Sql): Sql =>
+  set.shared === 'with' ? sql`(${inside} or ${sharedWith(set)})` : inside
+
+const groupProjects = (set: GroupSet): Sql => insideOrShared(set, sql`p.namespace_id = any(array(${groupsIn(set)}))`)
+
+/** The projects of a group, which are found from the group unless they are a great part of all. */
+function partOfGroup(set: GroupSet, ids: readonly Sql[]): ListPart {
+  const where = groupProjects(set)
+  // With n of P projects, reading in order until `rows` are found takes `rows` · P / n rows, and sorting all takes n.
+  const many = (rows: number) => sql`
+    (
+      select greatest(200, sqrt(${literal(rows)} * greatest(p.reltuples, 1)))::integer
+      from pg_class p
+      where p.oid = 'projects'::regclass
     )
   `
-  if (set.shared === 'only') return [shared]
-  return [set.shared === 'with' ? sql`(${inside} or ${shared})` : inside]
+  return {
+    where,
+    few: true,
+    crowded: {
+      when: (rows) => sql`
+        (select count(*) from (select from projects p where ${where} limit ${many(rows)}) as counted) >= ${many(rows)}
+      `,
+      from: walked(ids),
+      // Looked up in a hash table.
+      where: insideOrShared(set, sql`coalesce(p.namespace_id in (${groupsIn(set)}), false)`),
+    },
+  }
 }
 
 /** Whether the feature is enabled for the caller: for everyone, or for members if they are one. */
@@ -162,14 +192,18 @@ export function listProjects(
   const matches = filters.search?.trim() ? fuzzy(filters.search, ['p.path', 'p.name', 'p.description']) : undefined
   const level = memberLevel(filters)
   const few = set.of !== 'everyone' || filters.owned || filters.starred || level !== undefined
-  const bySearch = matches && !few ? found(matches, idsBetween(filters)) : undefined
+  const matching = matches && !few ? found(matches, idsBetween(filters)) : undefined
   const parts = partsOf(caller, set, filters)
-  const where: Sql[] = [raw('not p.deleting'), ...setCondition(set, caller)]
+  const ofGroup =
+    set.of === 'group' && set.shared !== 'only' && !matches && !filters.owned && !filters.starred && level === undefined
+      ? partOfGroup(set, idsBetween(filters))
+      : undefined
+  const where: Sql[] = [raw('not p.deleting'), ...(ofGroup ? [] : setCondition(set, caller))]
   if (!parts) where.push(visibleProjects(caller))
   else if (caller?.limits) where.push(withinLimits(caller))
   if (filters.archived !== undefined) where.push(sql`p.archived = ${filters.archived}`)
   if (filters.visibility !== undefined) where.push(sql`p.visibility = ${visibilities[filters.visibility]}`)
-  if (matches && !bySearch) where.push(matches)
+  if (matches && !matching) where.push(matches)
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
   if (level !== undefined && !parts) where.push(memberAtLeast(caller, level))
   if (filters.starred)
@@ -201,9 +235,15 @@ export function listProjects(
     from: sql`from projects p`,
     key: raw('p.id'),
     where,
-    ...(bySearch ?? {
-      parts: listed ?? (filters.owned || filters.starred ? [{ where: raw('true'), few: true }] : undefined),
-    }),
+    // Indexes lead to the projects, in the order or by the set, whatever the values are.
+    onePlan:
+      (!matches || matching !== undefined) &&
+      filters.with_programming_language === undefined &&
+      filters.custom_attributes === undefined,
+    matching,
+    parts:
+      listed ??
+      (ofGroup ? [ofGroup] : filters.owned || filters.starred ? [{ where: raw('true'), few: true }] : undefined),
     order:
       filters.order_by === 'id'
         ? [{ by: raw('p.id'), direction }]
@@ -229,14 +269,19 @@ const idsBetween = ({ id_after, id_before }: ProjectFilters): Sql[] => [
   ...(id_before === undefined ? [] : [sql`p.id < ${id_before}`]),
 ]
 
-/** The projects that match a text. `offset 0` keeps the planner from leaving the order, which starts at the ids. */
-const found = (condition: Sql, ids: readonly Sql[]) =>
-  matchingParts({
-    table: raw('projects p'),
-    key: raw('p.id'),
-    condition,
-    walked: (range) => sql`from (select p${raw(passedOn)} from projects p where ${and(ids)} ${range} offset 0) as p`,
-  })
+/** The first projects that meet conditions. `offset 0` keeps the planner from leaving the order. */
+const walked =
+  (where: readonly Sql[]) =>
+  (range: Sql): Sql =>
+    sql`from (select p${raw(passedOn)} from projects p where ${and(where)} ${range} offset 0) as p`
+
+/** How the projects that match a text are found. The order starts at the ids. */
+const found = (condition: Sql, ids: readonly Sql[]): Matching => ({
+  table: raw('projects p'),
+  key: raw('p.id'),
+  condition,
+  walked: walked(ids),
+})
 
 /** In the user's personal namespace, or in a group that they own directly or through a parent. */
 const ownedBy = (userId: number): Sql => sql`

@@ -1,7 +1,7 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels, type Level, levels, type Visibility, visibilities } from '../../../access/levels.ts'
 import { featureMembers } from '../../../access/policy.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import { byKey, type Db } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'

@@ -1,5 +1,5 @@
 import type { Actor } from '../../../access/actor.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import type { Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { type RowOf, timestamp } from '../../../db/row.ts'

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, nullable, type RowOf, text } from '../../../db/row.ts'
 import { containing, raw, type Sql, sql } from '../../../db/sql.ts'

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import { featureLevels, levels, visibilities } from '../../../access/levels.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, listOf, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { empty, raw, type Sql, sql } from '../../../db/sql.ts'

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { endpoint, raw } from '../../../api/endpoint.ts'
-import { fetchPage, type Page, type Paged, type List as RowList } from '../../../api/page.ts'
+import type { List as RowList } from '../../../api/list.ts'
+import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
 import { Flag, Id, List, OneOf, Optional, Params } from '../../../api/params/types.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { getPipeline, statuses } from '../../ci/index.ts'

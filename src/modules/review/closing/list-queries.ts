@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type PlannedType, readableRow } from '../../discussion/index.ts'
 import { closesIssues, closingReadable, issueSelect } from '../../planning/index.ts'

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { endpoint } from '../../../api/endpoint.ts'
-import { fetchPage, type List, type Page, type Paged } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
+import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
 import { Issue, type IssueSubject, issue, issueRecordRow } from '../../planning/index.ts'
 import { MergeRequest, type MergeRequestShown } from '../merge-requests/entity.ts'
 import { mergeRequestRecordRow } from '../merge-requests/record-queries.ts'

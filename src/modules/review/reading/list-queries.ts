@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { Direction, List } from '../../../api/page.ts'
+import type { Direction, List } from '../../../api/list.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import {

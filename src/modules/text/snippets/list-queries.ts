@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { List } from '../../../api/page.ts'
+import type { List } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { readableRow } from '../../discussion/index.ts'

@@ -1,0 +1,98 @@
+import type { HoldersOf, Statement } from '../db/db.ts'
+import type { Shape } from '../db/row.ts'
+import type { Sql } from '../db/sql.ts'
+
+export type Direction = 'asc' | 'desc'
+
+/**
+ * How to read a part that has many rows: the first rows of the whole table, in the order of the list, are checked one by one. Only if too
+ * few of them belong to the part, all of its rows are read and sorted.
+ */
+export type Crowded = {
+  /** Whether looking for `rows` rows in the order takes less than reading all of the part. Has no columns, and is cheap. */
+  readonly when: (rows: number) => Sql
+  /** `from` of the list, with its table replaced by the rows of the table in this range: `order by … limit …`. */
+  readonly from: (range: Sql) => Sql
+  /** The condition of the part, cheap for each row. */
+  readonly where: Sql
+}
+
+/** Rows of a list that are read separately. */
+export type ListPart = {
+  /** A condition in addition to those of the list. */
+  readonly where: Sql
+  /**
+   * The condition leads to few rows, as memberships do: these are read and then sorted. Otherwise rows are read in order, and the
+   * planner, which does not know how many meet a condition, might read all rows that do not.
+   */
+  readonly few?: boolean
+  /** For a part with `few` that may have many rows after all. */
+  readonly crowded?: Crowded
+  /** The same rows `from` fewer tables, to be counted. */
+  readonly counted?: { readonly from: Sql; readonly where: Sql }
+  /** An expression for how many rows there are, if that is stored: nothing is counted then. */
+  readonly number?: Sql | undefined
+}
+
+/** The parts of a list, of which the one that does not have `few` rows has a stored number of them. */
+export const numbered = (parts: NonNullable<List['parts']>, number: Sql): NonNullable<List['parts']> =>
+  parts.map((part) => (part.few ? part : { ...part, number })) as [ListPart, ...ListPart[]]
+
+/** How those rows of a list are found that match a text. */
+export type Matching = {
+  /** With its alias: `projects p`. */
+  readonly table: Sql
+  readonly key: Sql
+  /** An index of trigrams answers it. The list's `where` does not have it. */
+  readonly condition: Sql
+  readonly walked: Crowded['from']
+  /** The rows that match, to be counted, if those of the list are not. */
+  readonly counted?: ListPart['counted']
+}
+
+/** A list as its module describes it; limit, offset or keyset and the count are added here. */
+export type List = {
+  /** `select … from …`, without a condition. Absent with `rowsById`. */
+  readonly select?: Sql
+  /** The rows to count: `from …`, as narrow as the conditions allow. */
+  readonly from: Sql
+  /**
+   * Unique in `from` and in `select`, like `p.id`. With it the rows of a page are selected from `from` alone, so that the other
+   * columns cost nothing for the rows before them.
+   */
+  readonly key?: Sql
+  readonly where: readonly Sql[]
+  /**
+   * Disjoint parts of the list; requires `key`. Each is read from an index that suits it, up to the end of the page, and merged. A
+   * single condition with `or` would be read row by row from the index of the order, past all rows that the caller cannot see.
+   */
+  readonly parts?: readonly [ListPart, ...ListPart[]] | undefined
+  /** Leaves the rows that match a text. */
+  readonly matching?: Matching | undefined
+  /** Common table expressions, `name as …`, to which the conditions of parts refer. */
+  readonly given?: Sql | undefined
+  /** One plan is as good for any values (`byKey`), for a page and for the total. A test reads such lists with it. */
+  readonly onePlan?: boolean | undefined
+  /** The last key must be unique. Rows where a key is null come last in both directions if `nulls` says so. */
+  readonly order: readonly { readonly by: Sql; readonly direction: Direction; readonly nulls?: 'last' }[]
+  /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
+  readonly keyset?: { readonly direction: Direction } | undefined
+  /** Caches pages (`CachedReads`). Requires that nothing in the list depends on the clock. */
+  readonly cached?: boolean
+  /**
+   * Caches each row by itself, and the ids of a page: a change that concerns one row, and neither the conditions nor the order, outdates
+   * that row alone. Requires `cached`, a `key` that is the id, and an `id` in the shape.
+   */
+  readonly rowsById?: {
+    readonly statementOf: (ids: readonly number[]) => Statement
+    readonly holdersOf: (row: any) => ReturnType<HoldersOf<Shape>>
+  }
+  /** The ids of a page and the total depend on rows of this project and of groups only (`HoldersOf`). */
+  readonly ofProject?: number | undefined
+  /** Some conditions depend on the clock, as with what expires, so the total cannot be cached either. */
+  readonly byClock?: boolean
+  /** Rejects large offsets; for lists that support keyset pagination. */
+  readonly capped?: boolean
+  /** Name of the records, for messages. */
+  readonly type: string
+}
