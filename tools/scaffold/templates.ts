@@ -50,7 +50,7 @@ export const ${record} = entity({
 })
 `
 
-const queries = ({ snake, record, camel }: Names) => `import type { List } from '../../../api/page.ts'
+const queries = ({ snake, record, camel }: Names) => `import type { List } from '../../../api/list.ts'
 import { integer, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 
