@@ -380,7 +380,8 @@ export class World {
   /** Changes settings of the instance, at once in this process, and restores them at the end of the test. */
   async settings(values: Partial<Settings>): Promise<void> {
     this.#settingsBefore ??= (await this.rows('select values from application_settings'))[0].values
-    await this.db.transaction((tx) => saveSettings(tx, values))
+    // That of the app, which hears of the change before this ends.
+    await (await this.app.open(null)).transaction((tx) => saveSettings(tx, values))
   }
   #settingsBefore: Partial<Settings> | undefined
 
