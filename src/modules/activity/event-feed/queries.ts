@@ -96,6 +96,7 @@ export function feedOf(caller: Caller, set: FeedSet, { action, targetType, befor
     from,
     key: raw('e.id'),
     where,
+    onePlan: true,
     order: [
       { by: raw('e.created_at'), direction: sort },
       { by: raw('e.id'), direction: sort },
