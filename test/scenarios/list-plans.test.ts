@@ -765,3 +765,22 @@ describe('a member of most projects', () => {
     expect(await totalOf(listed)).toBe(await plainTotal(type, member, filter))
   })
 })
+
+test('the records of a page of merge requests read no comments of the caller on others', async () => {
+  const busy = userId(3)
+  // Twenty on each of 2,000: half of them by one user, the others by many. PostgreSQL expects some dozens by any user.
+  await client.query(
+    `insert into notes (project_id, merge_request_id, author_id, body, discussion_id)
+    select m.project_id, m.id, case when k % 2 = 0 then $1 else u.id end, 'Yes', md5('yes ' || m.id || '.' || k) || 'deadbeef'
+    from (select id, project_id from merge_requests order by id desc limit 2000) m
+      cross join generate_series(1, 20) k
+      join (select id, row_number() over (order by id) as n from users) u on u.n = 1 + (m.id * 31 + k) % 900`,
+    [busy],
+  )
+  await client.query('vacuum analyze notes')
+  const { rowsById } = listMergeRequests(actor(busy), { of: 'everyone' }, {}, newest)
+  const { rows } = await client.query('select id from merge_requests order by id desc limit 20')
+  const plan = await onePlanOf(rowsById!.statementOf(rows.map(({ id }) => Number(id))))
+  expect(scansOf(plan, 'notes_merge_request')).not.toEqual([])
+  expect(scansOf(plan, 'notes_author')).toEqual([])
+})
