@@ -5,10 +5,11 @@ import type { Size } from '../../bench/sizes.ts'
 import { userId } from '../../bench/world.ts'
 import type { Actor, Caller } from '../../src/access/actor.ts'
 import type { List } from '../../src/api/list.ts'
-import { fetchPage } from '../../src/api/page.ts'
+import { countedRows, countOf, fetchPage, plannedFor } from '../../src/api/page.ts'
 import type { Db, Statement } from '../../src/db/db.ts'
 import { integer, type Shape } from '../../src/db/row.ts'
 import { and, raw, type Sql, sql } from '../../src/db/sql.ts'
+import { feedOf } from '../../src/modules/activity/event-feed/queries.ts'
 import type { Noteable } from '../../src/modules/discussion/noteables/noteable.ts'
 import { columnOf, labelsTableOf, readableRow, tableOf } from '../../src/modules/discussion/noteables/queries.ts'
 import { discussionsOf, notesOf, notesOfDiscussion } from '../../src/modules/discussion/notes/record-queries.ts'
@@ -609,6 +610,12 @@ const scansOf = (plan: Plan, index: string): string[] => [
   ...(plan.Plans ?? []).flatMap((child) => scansOf(child, index)),
 ]
 
+/** The tables that a plan reads as a whole. */
+const wholeReads = (plan: Plan): string[] => [
+  ...(plan['Node Type'] === 'Seq Scan' && plan['Actual Loops'] > 0 ? [plan['Relation Name']!] : []),
+  ...(plan.Plans ?? []).flatMap(wholeReads),
+]
+
 describe('with one plan for all values', () => {
   let issue: Noteable
   const author = userId(77)
@@ -783,4 +790,21 @@ test('the records of a page of merge requests read no comments of the caller on 
   const plan = await onePlanOf(rowsById!.statementOf(rows.map(({ id }) => Number(id))))
   expect(scansOf(plan, 'notes_merge_request')).not.toEqual([])
   expect(scansOf(plan, 'notes_author')).toEqual([])
+})
+
+test('the few events of an author are counted without reading all projects, however many events others have', async () => {
+  const author = userId(77)
+  await client.query(
+    `insert into feed_events (project_id, author_id, action, target_type, target_id, target_title, code)
+    select p.id, case when n % 400 = 0 then $1::bigint else $2::bigint + n % 8 end, 'created', null, null, null, false
+    from (select id, row_number() over (order by id) as n from projects) p`,
+    [author, userId(3)],
+  )
+  await client.query('vacuum analyze feed_events')
+  for (const [, caller] of callers) {
+    const list = feedOf(caller, { of: 'author', id: author }, { sort: 'desc' })
+    const total = plannedFor(list, sql`select ${countOf(list, and(list.where), countedRows + 1)} as total`)
+    for (const statement of [await pageOf(list, 1), total])
+      expect(wholeReads(await onePlanOf(statement))).not.toContain('projects')
+  }
 })
