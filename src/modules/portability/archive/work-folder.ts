@@ -18,6 +18,10 @@ export async function inWorkFolder<T>(ctx: Ctx, name: string, work: (folder: str
   }
 }
 
+/** Removes what a run left that was killed when its work was done. */
+export const removeWorkFolder = (ctx: Ctx, name: string): Promise<void> =>
+  rm(join(rootOf(ctx), name), { recursive: true, force: true })
+
 /** Longer than any export or import takes. */
 const maxAgeMs = 24 * 60 * 60_000
 

@@ -8,7 +8,7 @@ import { asAccount } from '../../accounts/index.ts'
 import { loadGroup } from '../../groups/index.ts'
 import type { Avatar } from '../../namespaces/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
-import { inWorkFolder } from '../archive/work-folder.ts'
+import { inWorkFolder, removeWorkFolder } from '../archive/work-folder.ts'
 import { tellLeftOut, tellRequester } from '../exports/mails.ts'
 import { maxGroups } from '../layout/limits.ts'
 import * as entries from '../layout/names.ts'
@@ -30,6 +30,8 @@ import {
 
 const maxAttempts = 5
 
+const folderOf = (groupId: number): string => `import-group-${groupId}`
+
 /** Imports an uploaded archive into a new group. A failure leaves the group empty, and sends the reason to the importer. */
 export const importGroupArchive = job({
   name: 'import_group_archive',
@@ -41,10 +43,10 @@ export const importGroupArchive = job({
     const holder: Holder = { of: 'group', id: groupId }
     const attempt = await countAttempt(ctx.db, holder)
     const pending = await findArchiveImport(ctx.db, holder)
-    if (!pending || attempt === undefined) return
+    if (!pending || attempt === undefined) return removeWorkFolder(ctx, folderOf(groupId))
     try {
       if (attempt > maxAttempts) throw new ArchiveRefusal('The import was interrupted too often.')
-      await inWorkFolder(ctx, `import-group-${groupId}`, async (folder) => {
+      await inWorkFolder(ctx, folderOf(groupId), async (folder) => {
         const prepared = await prepare(ctx, groupId, pending, folder)
         await ctx.transaction(async (tx) => {
           // Another run was faster.

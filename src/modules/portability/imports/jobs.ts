@@ -14,7 +14,7 @@ import { loadProject, type ProjectSubject, replaceProject } from '../../projects
 import { linkAllFrom } from '../../pushes/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked } from '../archive/unpack.ts'
-import { inWorkFolder } from '../archive/work-folder.ts'
+import { inWorkFolder, removeWorkFolder } from '../archive/work-folder.ts'
 import { tellLeftOut } from '../exports/mails.ts'
 import * as entries from '../layout/names.ts'
 import { jsonOf } from '../records/json.ts'
@@ -41,9 +41,13 @@ export const importArchive = job({
   async run(place, ctx) {
     const holder = { of: 'project', id: place.projectId } as const
     const pending = await findArchiveImport(ctx.db, holder)
-    // The importer was deleted, or the import is over and this changes nothing.
-    if (!pending) return endInFailure(ctx, place.projectId, 'The archive is not there any more')
-    await inWorkFolder(ctx, `import-${place.projectId}`, (folder) => fill(ctx, place, pending, folder))
+    const name = `import-${place.projectId}`
+    if (!pending) {
+      await removeWorkFolder(ctx, name)
+      // The importer was deleted, or the import is over and this changes nothing.
+      return endInFailure(ctx, place.projectId, 'The archive is not there any more')
+    }
+    await inWorkFolder(ctx, name, (folder) => fill(ctx, place, pending, folder))
     await deleteArchiveImport(ctx.db, holder)
   },
 })
