@@ -12,6 +12,9 @@ const veryMany = 20_000
 /** A list, or the conditions of one that is counted. */
 type Searched = Pick<List, 'where' | 'parts' | 'matching' | 'onePlan'>
 
+/** With the number of rows that it has at most, if they are few. */
+export type NarrowedList<L = List> = L & { readonly few?: number }
+
 const foundRow = { found: integer, ids: nullable(text) }
 
 /**
@@ -22,7 +25,7 @@ const foundRow = { found: integer, ids: nullable(text) }
  * PostgreSQL must not choose. It estimates the number from a hundred sampled texts: of a text that is in one of them it expects a
  * hundredth of all rows to match, and then reads the table in the order of the list until a page is full.
  */
-export async function withMatches<L extends Searched>(db: Db, list: L): Promise<L & { readonly few?: number }> {
+export async function withMatches<L extends Searched>(db: Db, list: L): Promise<NarrowedList<L>> {
   if (!list.matching) return list
   const { table, key, condition, walked, counted } = list.matching
   // Rows are read as they are asked for, after the index. A limit within would have the planner read the table instead.

@@ -3,7 +3,7 @@ import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
 import { and, empty, join, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
 import type { Direction, List, ListPart } from './list.ts'
-import { withMatches } from './matching-queries.ts'
+import { type NarrowedList, withMatches } from './matching-queries.ts'
 
 /** The part of a list that the caller requests. */
 export type Page = {
@@ -99,12 +99,7 @@ export async function fetchPage<S extends Shape>(
   if (list.rowsById || list.few) {
     const paged = await (list.few ? fetchFew : fetchIdsOfPage)(db, list, page)
     const rows = list.rowsById
-      ? await fetchById(
-          db,
-          shape,
-          list.rowsById,
-          paged.rows.map(({ id }) => id),
-        )
+      ? await fetchById(db, shape, list.rowsById, paged.rows)
       : await reads.rows(shape, byKey(rowsOf(list, paged.rows)))
     return { ...paged, rows }
   }
@@ -125,7 +120,7 @@ async function fetchIdsOfPage(db: Db, list: List, page: Page): Promise<Paged<Ide
 }
 
 /** The ids of a page of few rows: all are fetched at once, which gives the total, and serves the other pages. */
-async function fetchFew(db: Db, list: List & { readonly few?: number }, page: Page): Promise<Paged<Identified>> {
+async function fetchFew(db: Db, list: NarrowedList, page: Page): Promise<Paged<Identified>> {
   const { where } = rangeOf(list, page)
   const ids = await fetchIds(db, list, pickedRows(list, where, list.few!, 0))
   return page.keyset ? keysetPaged(list, page, ids) : slicePage(ids, page)
@@ -151,8 +146,9 @@ async function fetchById<S extends Shape>(
   db: Db,
   shape: S,
   { statementOf, holdersOf }: NonNullable<List['rowsById']>,
-  ids: readonly number[],
+  wanted: readonly Identified[],
 ): Promise<Readonly<RowOf<S>>[]> {
+  const ids = wanted.map(({ id }) => id)
   const identified = shape as S & { readonly id: typeof integer }
   const rows = await db.snapshotCache.byId(identified, ids, statementOf, holdersOf)
   return ids.filter((id) => rows.has(id)).map((id) => rows.get(id) as RowOf<S>)

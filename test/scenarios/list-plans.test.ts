@@ -413,7 +413,7 @@ describe.each(callers.slice(1) as [string, Actor][])('a page for %s has what the
 })
 
 describe.each(callers.slice(1))('for %s one plan for all values reads hardly more than one for each', (_, caller) => {
-  test('of projects of a user and of groups, large and small, with those below and without', async () => {
+  test('of projects of a user, a source and groups, large and small, with those below and without', async () => {
     const { rows } = await client.query<{ id: string; traversal_ids: string[] }>(`
       (select n.id, n.traversal_ids from namespaces n join projects p on p.namespace_id = n.id where n.kind = 'group'
         group by n.id order by count(*) desc limit 2)
@@ -427,7 +427,14 @@ describe.each(callers.slice(1))('for %s one plan for all values reads hardly mor
           }) as const,
       ),
     )
-    for (const set of [{ of: 'user', userId: userId(77) } as const, ...groups])
+    const { rows: sources } = await client.query<{ id: string }>('select id from projects order by id limit 1')
+    const others = [
+      { of: 'user', userId: userId(77) },
+      { of: 'stars', userId: userId(77) },
+      { of: 'contributions', userId: userId(77) },
+      { of: 'forks', sourceId: Number(sources[0]!.id) },
+    ] as const
+    for (const set of [...others, ...groups])
       for (const order_by of ['name', 'last_activity_at'] as const) {
         const filters = { order_by, sort: 'desc' } as const
         await readsNoMore(listProjects(caller, set, filters, 'stamps'))

@@ -187,13 +187,14 @@ export class BackupStore implements Disposable {
         'conflict',
         `Another process is changing the backups in ${this.name}: try again when it has ended.`,
       )
-    // Two installations that found an empty place both have made a store, and the later one has replaced the other.
-    if ((await readFacts(this.#place))?.id !== this.#id) {
-      await this.#place.remove(leaseKey).catch(() => {})
-      throw new Failure('conflict', `Another installation has begun to use ${this.name}: use another folder or prefix.`)
-    }
     const timer = setInterval(() => void renew().catch(() => {}), renewMs)
     try {
+      // Two installations that found an empty place both have made a store, and the later one has replaced the other.
+      if ((await readFacts(this.#place))?.id !== this.#id)
+        throw new Failure(
+          'conflict',
+          `Another installation has begun to use ${this.name}: use another folder or prefix.`,
+        )
       return await work()
     } finally {
       clearInterval(timer)

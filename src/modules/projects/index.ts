@@ -33,6 +33,7 @@ export { mirrorsWithoutUser, mirrorUpdated, saveMirror } from './projects/mirror
 export { followNamespace, limitProjectVisibility, markProjectsDeleting, moveProject } from './projects/move-queries.ts'
 export { projectFilters, projectIds, projectListFilters, writeParams } from './projects/params.ts'
 export {
+  areAtLeast,
   columns,
   findProject,
   findProjects,
@@ -42,6 +43,7 @@ export {
   membersOf,
   openVisibility,
   type ProjectRow,
+  projectOf,
   projectRow,
   readableCode,
   readableFeature,

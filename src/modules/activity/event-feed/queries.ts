@@ -2,7 +2,6 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/list.ts'
 import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { and, join, raw, type Sql, sql } from '../../../db/sql.ts'
-import { passedOn } from '../../../db/table-catalogue.ts'
 import type { FeedAction } from '../../../events/catalogue/declare.ts'
 import type { PushedRefs } from '../../../events/catalogue.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
@@ -14,7 +13,7 @@ import {
   readableRow,
   tableOf,
 } from '../../discussion/index.ts'
-import { readableCode, readableWiki, visibleProjects } from '../../projects/index.ts'
+import { projectOf, readableCode, readableWiki, visibleProjects } from '../../projects/index.ts'
 
 export const feedRow = {
   id: integer,
@@ -62,12 +61,6 @@ const inGroup = (caller: Caller): Sql => sql`
   end
 `
 
-/** Each event with its project, if it has one, which is looked up: the planner might read all projects for some events. */
-const withTheirProjects = raw(`
-  from feed_events e
-    left join lateral (select p${passedOn} from projects p where p.id = e.project_id offset 0) as p on true
-`)
-
 /**
  * Events in projects, and for an author also in groups, that the caller can currently read; events about code, issues and merge requests only where the caller can read those,
  * and events about wiki pages only where the caller can read the wiki.
@@ -93,7 +86,9 @@ export function feedOf(caller: Caller, set: FeedSet, { action, targetType, befor
   if (before !== undefined) where.push(sql`e.created_at < ${before}::date at time zone 'UTC'`)
   if (after !== undefined) where.push(sql`e.created_at >= (${after}::date + 1) at time zone 'UTC'`)
   const from =
-    set.of === 'project' ? raw('from feed_events e join projects p on p.id = e.project_id') : withTheirProjects
+    set.of === 'project'
+      ? raw('from feed_events e join projects p on p.id = e.project_id')
+      : sql`from feed_events e left join ${projectOf('e')} on true`
   return {
     type: 'Event',
     select: sql`

@@ -5,7 +5,7 @@ import { integer, notNull, textOf } from '../../../db/row.ts'
 import { join, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import { userReferenceJson } from '../../accounts/index.ts'
-import { visibleProjects } from '../../projects/index.ts'
+import { projectOf, visibleProjects } from '../../projects/index.ts'
 import { type NoteableType, numberedOfProjects, projectTypes } from '../noteables/kinds.ts'
 import { aboutColumns, columnOf, numberOf, readableAbout, tableOf } from '../noteables/queries.ts'
 import { suggestionsJson } from '../suggestions/queries.ts'
@@ -36,7 +36,9 @@ export const notesWith = (caller: Caller, search: string, inside: Sql, { one = f
       ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions, n.created_at, n.updated_at
     from notes n join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id
   `,
-  from: one ? raw('from notes n join projects p on p.id = n.project_id') : withItsProject(raw('notes n')),
+  from: one
+    ? raw('from notes n join projects p on p.id = n.project_id')
+    : sql`from notes n cross join ${projectOf('n')}`,
   key: raw('n.id'),
   where: [inside, raw('not p.deleting'), visibleProjects(caller), readableAbout('n', caller)],
   // The index has no system notes.
@@ -52,12 +54,9 @@ const foundBy = (condition: Sql, one: boolean): Pick<List, 'parts' | 'matching' 
           table: raw('notes n'),
           key: raw('n.id'),
           condition,
-          walked: (range) => withItsProject(sql`(select n${raw(passedOn)} from notes n ${range}) as n`),
+          walked: (range) => sql`
+            from (select n${raw(passedOn)} from notes n ${range}) as n cross join ${projectOf('n')}
+          `,
         },
         onePlan: true,
       }
-
-/** Each note with its project, which is looked up: the planner might read all projects for some hundred notes. */
-const withItsProject = (notes: Sql): Sql => sql`
-  from ${notes} cross join lateral (select p${raw(passedOn)} from projects p where p.id = n.project_id offset 0) as p
-`

@@ -14,7 +14,14 @@ import {
   tableOf,
 } from '../../discussion/index.ts'
 import { numberFor, projectParts, within } from '../../namespaces/index.ts'
-import { memberAtLeast, openVisibility, visibleProjects, withinLimits } from '../../projects/index.ts'
+import {
+  areAtLeast,
+  memberAtLeast,
+  openVisibility,
+  projectOf,
+  visibleProjects,
+  withinLimits,
+} from '../../projects/index.ts'
 import type { MatchingFilters, NoteableSet } from './filters.ts'
 import { issuesIn } from './issue-number-queries.ts'
 import { type Labelled, labelledBy, labelledOnce } from './label-queries.ts'
@@ -177,16 +184,13 @@ function manyProjects({ type, filters, labels }: Reached, rows: number): Sql {
   `
 }
 
-/**
- * The first rows of the table that meet conditions on `m`, with their projects. `offset 0` keeps the planner from reading all projects, and
- * from leaving the order.
- */
+/** The first rows of the table that meet conditions on `m`, with their projects. Looking these up keeps the planner in the order. */
 const walked =
   (type: ScheduledType, where: readonly Sql[] = []) =>
   (range: Sql): Sql =>
     sql`
       from (select m${raw(passedOn)} from ${tableOf(type)} m where ${and(where)} ${range}) as m
-        cross join lateral (select p${raw(passedOn)} from projects p where p.id = m.project_id offset 0) as p
+        cross join ${projectOf('m')}
     `
 
 /**
@@ -230,14 +234,10 @@ function partOfProjects(reached: Reached, projects: Sql, condition = raw('true')
   // An array leads to the projects, and they to the noteables, in every plan.
   const part = { where: sql`${condition} and p.id = any(array(${ids}))`, few: true }
   if (!reached.order || reached.few) return part
-  const isCrowded = (rows: number): Sql => {
-    const many = manyProjects(reached, rows)
-    return sql`(select count(*) from (select from projects p where ${projects} limit ${many}) as counted) >= ${many}`
-  }
   return {
     ...part,
     crowded: {
-      when: isCrowded,
+      when: (rows) => areAtLeast(projects, manyProjects(reached, rows)),
       from: walked(reached.type),
       // Looked up in a hash table before the project is: the planner makes a join of a bare `in`.
       where: sql`${condition} and coalesce(m.project_id in (${ids}), false)`,

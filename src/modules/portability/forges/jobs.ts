@@ -17,7 +17,7 @@ import {
 } from '../../lifecycle/index.ts'
 import { importStarted } from '../../projects/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
-import { inWorkFolder } from '../archive/work-folder.ts'
+import { inWorkFolder, removeWorkFolder } from '../archive/work-folder.ts'
 import { tellRequester } from '../exports/mails.ts'
 import { importProject, type Prepared, relationsFor } from '../imports/import-project.ts'
 import { permitted, refusing } from '../imports/jobs.ts'
@@ -66,7 +66,12 @@ export const importFromForge = job({
   async run(place, ctx) {
     const { projectId } = place
     const pending = await findForgeImport(ctx.db, projectId)
-    if (!pending) return endInFailure(ctx, projectId, 'The importer is not there any more.')
+    if (!pending) {
+      await removeWorkFolder(ctx, folderOf(projectId))
+      await new PageFiles(ctx, projectId).remove()
+      // The importer was deleted, or the import is over and this changes nothing.
+      return endInFailure(ctx, projectId, 'The importer is not there any more.')
+    }
     try {
       await run(ctx, place, pending)
     } catch (error) {
@@ -80,6 +85,8 @@ export const importFromForge = job({
     await settle(ctx, projectId, pending)
   },
 })
+
+const folderOf = (projectId: number): string => `forge-${projectId}`
 
 /** Frees the slot until the forge may be asked again. */
 async function later(ctx: Ctx, place: Place, { fruitless }: ForgeImportRow, error: ForgeBusy): Promise<void> {
@@ -129,7 +136,7 @@ async function run(ctx: Ctx, place: Place, pending: ForgeImportRow): Promise<voi
     },
   })
   const repository = await readRepository(ctx, access, pending.repository)
-  await inWorkFolder(ctx, `forge-${projectId}`, async (folder) => {
+  await inWorkFolder(ctx, folderOf(projectId), async (folder) => {
     const report = new Report()
     let prepared: Prepared | undefined
     await fillRepository(

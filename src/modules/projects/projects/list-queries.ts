@@ -1,12 +1,12 @@
 import type { Caller } from '../../../access/actor.ts'
 import { featureLevels, levels, type Visibility, visibilities } from '../../../access/levels.ts'
-
 import { type Direction, type List, type ListPart, type Matching, numbered } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import { numberFor, projectParts, projectWhere, within } from '../../namespaces/index.ts'
 import {
+  areAtLeast,
   openVisibility,
   readableCode,
   readableMergeRequests,
@@ -93,7 +93,9 @@ const setCondition = (set: ProjectSet, caller: Caller): Sql[] => {
       `,
     ]
   if (set.of === 'forks') return [sql`p.forked_from_project_id = ${set.sourceId}`]
-  return [set.shared === 'only' ? sharedWith(set) : groupProjects(set)]
+  return [
+    set.shared === 'only' ? sharedWith(set) : insideOrShared(set, sql`p.namespace_id = any(array(${groupsIn(set)}))`),
+  ]
 }
 
 type GroupSet = Extract<ProjectSet, { of: 'group' }>
@@ -116,11 +118,9 @@ const sharedWith = ({ groupId }: GroupSet): Sql => sql`
 const insideOrShared = (set: GroupSet, inside: Sql): Sql =>
   set.shared === 'with' ? sql`(${inside} or ${sharedWith(set)})` : inside
 
-const groupProjects = (set: GroupSet): Sql => insideOrShared(set, sql`p.namespace_id = any(array(${groupsIn(set)}))`)
-
-/** The projects of a group, which are found from the group unless they are a great part of all. */
-function partOfGroup(set: GroupSet, ids: readonly Sql[]): ListPart {
-  const where = groupProjects(set)
+/** The projects of a set, which are found from the set unless they are a great part of all. */
+function partOfSet(set: ProjectSet, caller: Caller, ids: readonly Sql[]): ListPart {
+  const where = and(setCondition(set, caller))
   // With n of P projects, reading in order until `rows` are found takes `rows` · P / n rows, and sorting all takes n.
   const many = (rows: number) => sql`
     (
@@ -133,12 +133,13 @@ function partOfGroup(set: GroupSet, ids: readonly Sql[]): ListPart {
     where,
     few: true,
     crowded: {
-      when: (rows) => sql`
-        (select count(*) from (select from projects p where ${where} limit ${many(rows)}) as counted) >= ${many(rows)}
-      `,
+      when: (rows) => areAtLeast(where, many(rows)),
       from: walked(ids),
-      // Looked up in a hash table.
-      where: insideOrShared(set, sql`coalesce(p.namespace_id in (${groupsIn(set)}), false)`),
+      where:
+        set.of === 'group' && set.shared !== 'only'
+          ? // Looked up in a hash table.
+            insideOrShared(set, sql`coalesce(p.namespace_id in (${groupsIn(set)}), false)`)
+          : where,
     },
   }
 }
@@ -191,14 +192,15 @@ export function listProjects(
 ): List {
   const matches = filters.search?.trim() ? fuzzy(filters.search, ['p.path', 'p.name', 'p.description']) : undefined
   const level = memberLevel(filters)
-  const few = set.of !== 'everyone' || filters.owned || filters.starred || level !== undefined
+  const isOwn = filters.owned || filters.starred
+  const few = set.of !== 'everyone' || isOwn || level !== undefined
   const matching = matches && !few ? found(matches, idsBetween(filters)) : undefined
   const parts = partsOf(caller, set, filters)
-  const ofGroup =
-    set.of === 'group' && set.shared !== 'only' && !matches && !filters.owned && !filters.starred && level === undefined
-      ? partOfGroup(set, idsBetween(filters))
+  const ofSet =
+    set.of !== 'everyone' && !matches && !isOwn && level === undefined
+      ? partOfSet(set, caller, idsBetween(filters))
       : undefined
-  const where: Sql[] = [raw('not p.deleting'), ...(ofGroup ? [] : setCondition(set, caller))]
+  const where: Sql[] = [raw('not p.deleting'), ...(ofSet ? [] : setCondition(set, caller))]
   if (!parts) where.push(visibleProjects(caller))
   else if (caller?.limits) where.push(withinLimits(caller))
   if (filters.archived !== undefined) where.push(sql`p.archived = ${filters.archived}`)
@@ -241,9 +243,7 @@ export function listProjects(
       filters.with_programming_language === undefined &&
       filters.custom_attributes === undefined,
     matching,
-    parts:
-      listed ??
-      (ofGroup ? [ofGroup] : filters.owned || filters.starred ? [{ where: raw('true'), few: true }] : undefined),
+    parts: listed ?? (ofSet ? [ofSet] : isOwn ? [{ where: raw('true'), few: true }] : undefined),
     order:
       filters.order_by === 'id'
         ? [{ by: raw('p.id'), direction }]

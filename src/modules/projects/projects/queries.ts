@@ -5,6 +5,7 @@ import type { List } from '../../../api/list.ts'
 import { byKey, type Db } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { passedOn } from '../../../db/table-catalogue.ts'
 import {
   deployKeyLevel,
   deployTokenLevel,
@@ -131,6 +132,14 @@ export function visibleParts(caller: Caller, only: Visibility | undefined): List
   if (only === undefined) return [everyones, closed(inGroups), closed(others)]
   return visibilities[only] >= lowestOpen(caller) ? [everyones] : [closed(inGroups), closed(others)]
 }
+
+/** The project `p` of each row with this alias, looked up: the planner might read all projects for some hundred rows. */
+export const projectOf = (alias: string): Sql =>
+  raw(`lateral (select p${passedOn} from projects p where p.id = ${alias}.project_id offset 0) as p`)
+
+/** At least this many projects `p` meet a condition. */
+export const areAtLeast = (condition: Sql, many: Sql): Sql =>
+  sql`(select count(*) from (select from projects p where ${condition} limit ${many}) as counted) >= ${many}`
 
 /** As `visibleProjects`, for one project: looks up the level there rather than all memberships of the caller. */
 export function visibleProject(caller: Caller): Sql {
