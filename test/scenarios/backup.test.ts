@@ -154,7 +154,7 @@ test('a repeated restore first ends the database that a killed one left running'
   await killed.exit
   expect(existsSync(join(copy.STITHY_DATA_DIR, 'unfinished-restore'))).toBe(true)
   await restored(copy, '--at', id)
-  // Its pid may be that of another process by now, or of one that has ended and that nobody has asked for its result.
+  // Its pid may be that of another process by now, or of one that has ended and waits to be reaped.
   const folder = await readlink(`/proc/${database}/cwd`).catch(() => '')
   expect(folder).not.toContain(copy.STITHY_DATA_DIR)
 })
