@@ -1,8 +1,8 @@
-import { byKey, type Db, type HoldersOf, type Statement } from '../db/db.ts'
+import { byKey, type Db, type Statement } from '../db/db.ts'
 import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
 import { and, empty, join, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
-import type { Direction, List, ListPart } from './list.ts'
+import type { List, ListPart } from './list.ts'
 import { type NarrowedList, withMatches } from './matching-queries.ts'
 
 /** The part of a list that the caller requests. */
@@ -54,24 +54,24 @@ const cursor = (list: List, { idAfter, idBefore }: Page): Sql[] => {
 type Stamp = { id: number; stamp: string }
 
 /**
- * Like `fetchPage`, for a list that selects `id` and `stamp`. Fetches the page as one text, which is cheaper than rows on both
- * sides, and caches it.
+ * Like `fetchPage`, for a list that has a `key`, its id, and selects `id` and `stamp`. The ids are asked for first, so that all lists have one
+ * statement of stamps. Fetches and caches both as one text, which is cheaper than rows on both sides.
  */
 export async function fetchStamps(db: Db, given: List, page: Page): Promise<Paged<Stamp>> {
   const list = await withMatches(db, given)
-  if (list.few) {
-    const paged = await fetchFew(db, list, page)
-    return { ...paged, rows: await stampsFrom(db, byKey(linesOf(rowsOf(list, paged.rows)))) }
-  }
-  const { where, offset } = rangeOf(list, page)
-  const rows = pageStatement(list, where, page.perPage + 1, offset)
-  const total = page.keyset ? undefined : totalOf(db, list, where)
-  const stamps = await stampsFrom(db, plannedFor(list, linesOf(rows)))
-  return total ? offsetPaged(page, stamps, total) : keysetPaged(list, page, stamps)
+  const paged = await (list.few ? fetchFew : fetchIdsOfPage)(db, list, page)
+  return { ...paged, rows: await fetchStampsOf(db, list, paged.rows) }
 }
 
-const linesOf = (rows: Sql): Sql =>
-  sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines from (${rows}) as found`
+/** The stamps of these rows, in their order, without those that were deleted meanwhile. */
+async function fetchStampsOf(db: Db, list: List, wanted: readonly Identified[]): Promise<Stamp[]> {
+  if (wanted.length === 0) return []
+  const ids = wanted.map(({ id }) => id)
+  const rows = sql`${list.select!} where ${list.key!} = any(${ids}::bigint[])`
+  const lines = sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines from (${rows}) as found`
+  const stamps = new Map((await stampsFrom(db, byKey(lines))).map((stamp) => [stamp.id, stamp]))
+  return ids.flatMap((id) => stamps.get(id) ?? [])
+}
 
 async function stampsFrom(db: Db, statement: Statement): Promise<Stamp[]> {
   const found = await db.snapshotCache.row({ lines: nullable(text) }, statement)
@@ -254,8 +254,8 @@ function pickedRows({ from, key, order, parts, given }: List, where: Sql, limit:
 
 const everything: ListPart = { where: raw('true') }
 
-/** A power of two, so that there are few statements. */
-const rowsToRead = (rows: number): number => 2 ** Math.max(5, Math.ceil(Math.log2(rows)))
+/** 32, 256, 2,048 or 16,384, so that there are few statements: planning one takes as long as reading some hundred rows. */
+const rowsToRead = (rows: number): number => 32 * 8 ** Math.max(0, Math.ceil(Math.log2(rows / 32) / 3))
 
 /** Rows of a table to check for those of a crowded part: enough if one of 256 belongs to it. */
 const rowsToCheck = (needed: number): number => Math.min(256 * needed, 2 ** 16)

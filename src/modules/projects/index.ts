@@ -33,7 +33,6 @@ export { mirrorsWithoutUser, mirrorUpdated, saveMirror } from './projects/mirror
 export { followNamespace, limitProjectVisibility, markProjectsDeleting, moveProject } from './projects/move-queries.ts'
 export { projectFilters, projectIds, projectListFilters, writeParams } from './projects/params.ts'
 export {
-  areAtLeast,
   columns,
   findProject,
   findProjects,

@@ -14,14 +14,7 @@ import {
   tableOf,
 } from '../../discussion/index.ts'
 import { numberFor, projectParts, within } from '../../namespaces/index.ts'
-import {
-  areAtLeast,
-  memberAtLeast,
-  openVisibility,
-  projectOf,
-  visibleProjects,
-  withinLimits,
-} from '../../projects/index.ts'
+import { memberAtLeast, openVisibility, projectOf, visibleProjects, withinLimits } from '../../projects/index.ts'
 import type { MatchingFilters, NoteableSet } from './filters.ts'
 import { issuesIn } from './issue-number-queries.ts'
 import { type Labelled, labelledBy, labelledOnce } from './label-queries.ts'
@@ -89,12 +82,13 @@ export function reach(wanted: Wanted): Reach {
   const readable = [...readableOnes, ...filters]
   if (set.of === 'group') {
     const unarchived = set.archived ? [] : [raw('not p.archived')]
-    const part = partOfProjects(reached, inGroup(set))
-    const number = numberIn(reached, and([...visible, readableKind(type, caller), ...unarchived, inGroup(set)]))
+    const projects = sql`select p.id from projects p where ${inGroup(set)}`
+    const number = numberIn(reached, and([...visible, readableKind(type, caller), ...unarchived, inListProjects]))
     return {
       from,
       where: [...readable, ...unarchived],
-      parts: [{ ...part, number }],
+      parts: [{ ...partOfProjects(reached), number }],
+      given: listProjects(projects),
       onePlan: isPlannedOnce(reached),
     }
   }
@@ -131,11 +125,21 @@ function reachInParts(reached: Reached, caller: Actor, from: Sql): Reach {
   ]
   const where = [...projects, ...reached.filters]
   const labelled = reached.order ? labelledApart(reached, caller) : undefined
+  const memberships = projectParts(caller, lowestReader(reached.type), raw('p.id'), raw('p.namespace_id'))
+  const given = [
+    listProjects(
+      join(
+        memberships.map((part) => sql`select p.id from projects p where ${part}`),
+        ' union all ',
+      ),
+    ),
+    ...(labelled ? [labelled.open.given, labelled.closed.given] : []),
+  ]
   return {
     from,
     where,
-    parts: partsOf(reached, caller, projects, labelled),
-    ...(labelled && { given: sql`${labelled.open.given}, ${labelled.closed.given}` }),
+    parts: partsOf(reached, caller, { projects, memberships, labelled }),
+    given: join(given, ', '),
     onePlan: isPlannedOnce(reached) && !caller.limits,
   }
 }
@@ -228,19 +232,23 @@ function countedByLabel(
   return { from: sql`from (${fromLabels} union all ${others}) as labelled`, where: raw('true') }
 }
 
-/** The noteables of these projects `p` that meet a condition, found from the projects if these are few. */
-function partOfProjects(reached: Reached, projects: Sql, condition = raw('true')): ListPart {
-  const ids = sql`select p.id from projects p where ${projects}`
-  // An array leads to the projects, and they to the noteables, in every plan.
-  const part = { where: sql`${condition} and p.id = any(array(${ids}))`, few: true }
+/** A common table expression: the projects from which the noteables of a part are read, each once. `rows` selects their `id`. */
+const listProjects = (rows: Sql): Sql => sql`list_projects as materialized (${rows})`
+
+/** An array leads to the projects, and they to the noteables, in every plan. */
+const inListProjects = raw('p.id = any(array(select id from list_projects))')
+
+/** The noteables of the `listProjects` that meet a condition, found from the projects if these are few. */
+function partOfProjects(reached: Reached, condition = raw('true')): ListPart {
+  const part = { where: sql`${condition} and ${inListProjects}`, few: true }
   if (!reached.order || reached.few) return part
   return {
     ...part,
     crowded: {
-      when: (rows) => areAtLeast(projects, manyProjects(reached, rows)),
+      when: (rows) => sql`(select count(*) from list_projects) >= ${manyProjects(reached, rows)}`,
       from: walked(reached.type),
       // Looked up in a hash table before the project is: the planner makes a join of a bare `in`.
-      where: sql`${condition} and coalesce(m.project_id in (${ids}), false)`,
+      where: sql`${condition} and coalesce(m.project_id in (select id from list_projects), false)`,
     },
   }
 }
@@ -261,8 +269,15 @@ const feature = (type: ScheduledType): Sql => raw(`p.${featureOf(type)}`)
 function partsOf(
   reached: Reached,
   caller: Actor,
-  projects: readonly Sql[],
-  labelled: ReturnType<typeof labelledApart>,
+  {
+    projects,
+    memberships,
+    labelled,
+  }: {
+    readonly projects: readonly Sql[]
+    readonly memberships: readonly Sql[]
+    readonly labelled: ReturnType<typeof labelledApart>
+  },
 ): List['parts'] {
   const { type, confidential = false } = reached
   const open = openVisibility(caller)
@@ -277,13 +292,10 @@ function partsOf(
   const closedRow = and([sql`m.audience < ${open}`, ...(kindOf(type).hiddenBy ? [notHidden(type, caller)] : [])])
   // Those of few are found by their labels, not by their projects.
   const isClosed = labelled ? sql`${labelled.closed.common} and ${closedRow}` : closedRow
-  const memberships = projectParts(caller, lowestReader(type), raw('p.id'), raw('p.namespace_id'))
-  const members = memberships.map(
-    (part): ListPart => ({
-      ...partOfProjects(reached, part, isClosed),
-      number: numberIn(reached, and([...projects, part]), openProject),
-    }),
-  )
+  const members: ListPart = {
+    ...partOfProjects(reached, isClosed),
+    number: numberIn(reached, and([...projects, inListProjects]), openProject),
+  }
   const own: ListPart[] = kindOf(type).hiddenBy
     ? [
         {
@@ -304,7 +316,7 @@ function partsOf(
         },
       ]
     : []
-  const parts = [...(confidential ? [] : [everyones]), ...ofLabel, ...members, ...own]
+  const parts = [...(confidential ? [] : [everyones]), ...ofLabel, members, ...own]
   return parts as [ListPart, ...ListPart[]]
 }
 
