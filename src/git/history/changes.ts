@@ -5,6 +5,7 @@ import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { Question } from '../runner/helper.ts'
 import type { Inbox } from '../runner/inbox.ts'
+import { type AddedFile, addedFiles } from './added-files.ts'
 
 /** The change of one file. */
 export type ChangedFile = {
@@ -44,7 +45,7 @@ export type ChangedFiles = { readonly files: readonly ChangedFile[]; readonly tr
 const maxFiles = 20_000
 
 /**
- * The changes between two trees, by tree id (commit ids do not work). One round trip to a long-lived `diff-tree --stdin`;
+ * The changes between two trees, by tree id (commit ids do not work). One round trip at most, to a long-lived `diff-tree --stdin`;
  * cached. Both trees must exist.
  */
 export function changesBetweenTrees(repo: Repository, from: Oid, to: Oid): Promise<Changes> {
@@ -52,13 +53,30 @@ export function changesBetweenTrees(repo: Repository, from: Oid, to: Oid): Promi
     repo,
     `changes ${from} ${to}`,
     async (repo) => {
-      const helper = await repo.helper('diff-tree', 'diff-tree', {
-        flags: ['--stdin', '-r', '--raw', '--numstat', '-z', '-M'],
-      })
-      return helper.ask(new ChangesQuestion(from, to))
+      const added = await addedFiles(repo, from, to)
+      return added ? additionsOf(added) : compare(repo, from, to)
     },
     ({ files }) => 500 * files.length,
   )
+}
+
+function additionsOf(added: readonly AddedFile[]): Changes {
+  const files = added.map(
+    ({ path, mode, oid, additions }): FileChange => ({
+      ...{ status: 'added', oldPath: path, newPath: path, oldMode: '000000', newMode: mode, oldOid: undefined },
+      ...{ newOid: oid, similarity: undefined, additions, deletions: additions === undefined ? undefined : 0 },
+    }),
+  )
+  const additions = files.reduce((sum, file) => sum + (file.additions ?? 0), 0)
+  return { files, truncated: false, stats: { additions, deletions: 0, total: additions } }
+}
+
+/** As git compares them, with its own search for renames. */
+export async function compare(repo: Repository, from: Oid, to: Oid): Promise<Changes> {
+  const helper = await repo.helper('diff-tree', 'diff-tree', {
+    flags: ['--stdin', '-r', '--raw', '--numstat', '-z', '-M'],
+  })
+  return helper.ask(new ChangesQuestion(from, to))
 }
 
 /**

@@ -4,7 +4,8 @@ import type { Oid } from '../format/oid.ts'
 import { setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
-import { objectContent, objectInfo } from './cat-file.ts'
+import { type ObjectInfo, objectContent, objectInfo } from './cat-file.ts'
+import { readLooseObject } from './read-object.ts'
 
 /** Default maximum of `readBlob`. */
 export const maxBlobBytes = 4 * 1024 * 1024
@@ -14,20 +15,23 @@ export type Blob = { readonly oid: Oid; readonly sizeBytes: number; readonly con
 
 /** Size of a blob in bytes; `undefined` if the repository has no such blob. One round trip, no process. */
 export async function blobSize(repo: Repository, oid: Oid): Promise<number | undefined> {
-  const info = await objectInfo(await repo.objects(), oid)
-  return info?.type === 'blob' ? info.sizeBytes : undefined
+  const info = readLooseObject(repo, oid) ?? (await objectInfo(await repo.objects(), oid))
+  return sizeOfBlob(info)
 }
 
+const sizeOfBlob = (info: ObjectInfo | undefined) => (info?.type === 'blob' ? info.sizeBytes : undefined)
+
 /**
- * Reads a blob of at most `maxBytes`: two round trips, no process; small blobs are cached. `undefined` if the repository has no
+ * Reads a blob of at most `maxBytes`: up to two round trips, no process; small blobs are cached. `undefined` if the repository has no
  * such blob. `Failure('too_large')` if it is larger: use `blobStream`.
  */
 export function readBlob(repo: Repository, oid: Oid, { maxBytes = maxBlobBytes } = {}): Promise<Blob | undefined> {
   const read = async (): Promise<Blob | undefined> => {
-    const sizeBytes = await blobSize(repo, oid)
+    const loose = readLooseObject(repo, oid)
+    const sizeBytes = loose ? sizeOfBlob(loose) : await blobSize(repo, oid)
     if (sizeBytes === undefined) return undefined
     if (sizeBytes > maxBytes) throw new Failure('too_large', 'The file is too large')
-    const found = await objectContent(await repo.objects(), oid, maxBytes)
+    const found = loose ?? (await objectContent(await repo.objects(), oid, maxBytes))
     return found?.content && { oid, sizeBytes, content: found.content }
   }
   const known = repo.git.cache.get(`${repo.cacheKey}blob ${oid}`) as Blob | undefined

@@ -2,7 +2,7 @@ import { parseObjectText } from '../format/object-text.ts'
 import type { Oid } from '../format/oid.ts'
 import { memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
-import { objectContent } from './cat-file.ts'
+import { readObject } from './read-object.ts'
 import { parseSignature, type Signature } from './signature.ts'
 
 export type Commit = {
@@ -28,7 +28,7 @@ const sizeOf = ({ message, signature }: Commit): number => 400 + 2 * (message.le
 const maxCommitBytes = 8 * 1024 * 1024
 
 /**
- * Reads a commit; one round trip without a process, then cached. `undefined` if the repository has no such commit. For an
+ * Reads a commit; one round trip at most, without a process, then cached. `undefined` if the repository has no such commit. For an
  * annotated tag, the commit it refers to.
  */
 export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefined> {
@@ -36,7 +36,7 @@ export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefin
     repo,
     `commit ${oid}`,
     async (repo) => {
-      const found = await objectContent(await repo.objects(), `${oid}^{commit}`, maxCommitBytes)
+      const found = await readObject(repo, oid, maxCommitBytes, 'commit')
       return found?.content && parseCommit(found.oid, found.content)
     },
     sizeOf,

@@ -3,7 +3,7 @@ import { pathFromBytes } from '../format/path-bytes.ts'
 import { getCached, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { Helper } from '../runner/helper.ts'
-import { objectContent } from './cat-file.ts'
+import { type ObjectContent, objectContent } from './cat-file.ts'
 import { MalformedTree, maxTreeBytes, type TreeEntry } from './trees.ts'
 
 /**
@@ -84,11 +84,16 @@ function spaceIn(content: Buffer, at: number): number {
  * `undefined` if the repository has no such tree. Callers read hundreds at once, so concurrent calls do not share the work, which
  * would cost more.
  */
-export async function readRawTree(repo: Repository, objects: Helper, oid: Oid): Promise<RawTree | undefined> {
+export async function readRawTree(
+  repo: Repository,
+  objects: Helper,
+  oid: Oid,
+  loose?: ObjectContent,
+): Promise<RawTree | undefined> {
   const key = `raw-tree ${oid}`
   const known = getCached<RawTree>(repo, key)
   if (known) return known
-  const found = await objectContent(objects, oid, maxTreeBytes)
+  const found = loose ?? (await objectContent(objects, oid, maxTreeBytes))
   if (found?.type !== 'tree' || !found.content) return undefined
   const tree = new RawTree(found.content, oid.length / 2)
   setCached(repo, key, tree, tree.sizeBytes)

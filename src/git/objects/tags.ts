@@ -2,7 +2,8 @@ import { parseObjectText } from '../format/object-text.ts'
 import type { Oid } from '../format/oid.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
-import { type ObjectType, objectContent } from './cat-file.ts'
+import type { ObjectType } from './cat-file.ts'
+import { readObject } from './read-object.ts'
 import { parseSignature, type Signature } from './signature.ts'
 
 /** An annotated tag. */
@@ -29,7 +30,7 @@ export function readTag(repo: Repository, oid: Oid): Promise<Tag | undefined> {
     repo,
     `tag ${oid}`,
     async (repo) => {
-      const found = await objectContent(await repo.objects(), oid, 1024 * 1024)
+      const found = await readObject(repo, oid, 1024 * 1024)
       return found?.type === 'tag' && found.content ? parseTag(oid, found.content) : undefined
     },
     (tag) => 300 + 2 * (tag.message.length + (tag.signature?.length ?? 0)),

@@ -2,7 +2,9 @@ import type { Oid } from '../format/oid.ts'
 import { isTreePath, pathFromBytes, pathToBytes } from '../format/path-bytes.ts'
 import { memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
+import { blobSize } from './blobs.ts'
 import { objectContent, objectInfo } from './cat-file.ts'
+import { readLooseObject, readObject } from './read-object.ts'
 
 export type TreeEntry = {
   /** Bytes that are not UTF-8 are lone surrogates: see `path-bytes.ts`. */
@@ -29,7 +31,7 @@ export function readTree(repo: Repository, treeish: Oid): Promise<readonly TreeE
     repo,
     `tree ${treeish}`,
     async (repo) => {
-      const found = await objectContent(await repo.objects(), `${treeish}^{tree}`, maxTreeBytes)
+      const found = await readObject(repo, treeish, maxTreeBytes, 'tree')
       return found?.content && parseTree(found.content, found.oid.length)
     },
     (entries) => 200 * entries.length,
@@ -49,12 +51,24 @@ export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promis
     repo,
     `tree ${treeish}:${path}`,
     async (repo) => {
+      if (readLooseObject(repo, treeish)) return readBelow(repo, treeish, path)
       const spec = Buffer.concat([Buffer.from(`${treeish}:`), pathToBytes(path)])
       const found = await objectContent(await repo.objects(), spec, maxTreeBytes)
       return found?.type === 'tree' && found.content ? parseTree(found.content, found.oid.length) : undefined
     },
     (entries) => 200 * entries.length,
   )
+}
+
+/** The tree at `path` below a loose one, whose trees are likely to be loose, too: reads each on the way. */
+async function readBelow(repo: Repository, treeish: Oid, path: string): Promise<readonly TreeEntry[] | undefined> {
+  let entries = await readTree(repo, treeish)
+  for (const name of path.split('/')) {
+    const entry = entries?.find((candidate) => candidate.name === name)
+    if (entry?.type !== 'tree') return undefined
+    entries = await readTree(repo, entry.oid)
+  }
+  return entries
 }
 
 /**
@@ -76,9 +90,14 @@ type SizedEntry = PathEntry & { sizeBytes: number | undefined }
 async function lookUpEntry(repo: Repository, treeish: Oid, path: string): Promise<SizedEntry | undefined> {
   const slash = path.lastIndexOf('/')
   const name = path.slice(slash + 1)
+  const folder = () => readTreeAt(repo, treeish, slash < 0 ? '' : path.slice(0, slash))
+  if (readLooseObject(repo, treeish)) {
+    const entry = (await folder())?.find((candidate) => candidate.name === name)
+    return entry && { ...entry, path, sizeBytes: entry.type === 'blob' ? await blobSize(repo, entry.oid) : undefined }
+  }
   // The directory has the mode, the object has the size: requests both concurrently.
   const [entries, info] = await Promise.all([
-    readTreeAt(repo, treeish, slash < 0 ? '' : path.slice(0, slash)),
+    folder(),
     repo
       .objects()
       .then((objects) => objectInfo(objects, Buffer.concat([Buffer.from(`${treeish}:`), pathToBytes(path)]))),

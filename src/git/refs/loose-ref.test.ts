@@ -37,6 +37,31 @@ describe('updates of loose refs', () => {
     made.git('fsck', '--strict')
   })
 
+  test('a loose ref is created if there is none', async () => {
+    const made = await world.repository()
+    const [one, two] = commits(made, 2) as [Oid, Oid]
+    expect(await moveLooseRef(made.repo, { name: main, from: 'absent', to: one })).toBe('moved')
+    expect(made.git('rev-parse', main)).toBe(one)
+    expect(await moveLooseRef(made.repo, { name: main, from: 'absent', to: two })).toBe('stale')
+    expect(await readRef(made.repo, main)).toBe(one)
+    expect(locks(made)).toEqual([])
+    made.git('fsck', '--strict')
+  })
+
+  test('a new ref that may collide with another one is left to git', async () => {
+    const made = await world.repository()
+    const [one] = commits(made, 1) as [Oid]
+    const create = (name: string) => moveLooseRef(made.repo, { name: name as RefName, from: 'absent', to: one })
+    made.git('update-ref', 'refs/heads/folder/branch', one)
+    for (const name of ['refs/heads/folder', 'refs/heads/folder/branch/below', 'refs/heads/new/branch'])
+      expect(await create(name), name).toBeUndefined()
+    made.git('pack-refs', '--all', '--prune')
+    for (const name of ['refs/heads/folder', 'refs/heads/folder/branch', main])
+      expect(await create(name), name).toBeUndefined()
+    expect(made.git('for-each-ref', '--format=%(refname)')).not.toContain(main)
+    expect(locks(made)).toEqual([])
+  })
+
   test('packed, symbolic, locked and missing refs are left to git', async () => {
     const made = await world.repository()
     const [one, two] = commits(made, 2) as [Oid, Oid]

@@ -1,4 +1,4 @@
-import { closeSync, fsync as fsyncCallback, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, fsync as fsyncCallback, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
@@ -9,13 +9,13 @@ import { readLooseRef } from './ref-files.ts'
 const fsync = promisify(fsyncCallback)
 
 /**
- * Moves a loose ref to a commit, as git does: creates the lock file exclusively, compares, writes, and renames it over the ref.
- * No process. `undefined`, without any change, if only git can move it or explain why not: the ref is packed or symbolic, the
- * lock is taken, the target is not a commit, or the disk is full.
+ * Moves a loose ref to a commit, or creates one in a folder that exists, as git does: creates the lock file exclusively, compares, writes, and
+ * renames it over the ref. No process. `undefined`, without any change, if only git can do it or explain why not: the ref is packed or
+ * symbolic, a new one might be packed or have the name of a folder of refs, the lock is taken, the target is not a commit, or the disk is full.
  */
 export async function moveLooseRef(
   repo: Repository,
-  { name, from, to }: { readonly name: RefName; readonly from: Oid; readonly to: Oid },
+  { name, from, to }: { readonly name: RefName; readonly from: Oid | 'absent'; readonly to: Oid },
 ): Promise<'moved' | 'stale' | undefined> {
   if (!(await readCommit(repo, to))) return undefined
   const path = `${repo.gitDir}/${name}`
@@ -25,7 +25,7 @@ export async function moveLooseRef(
   let isOurs = true
   try {
     // The lock is held: no other process moves or packs the ref.
-    const now = readLooseRef(repo, name)
+    const now = readLooseRef(repo, name) ?? (mayHavePacked(repo) ? undefined : 'absent')
     if (now !== from) return now === undefined || now === 'ask' ? undefined : 'stale'
     writeFileSync(file, `${to}\n`)
     await fsync(file)
@@ -39,6 +39,9 @@ export async function moveLooseRef(
     if (isOurs) rmSync(lock, { force: true })
   }
 }
+
+const mayHavePacked = ({ gitDir }: Repository): boolean =>
+  existsSync(`${gitDir}/packed-refs`) || existsSync(`${gitDir}/reftable`)
 
 /** Creates a file; `undefined` if it exists. */
 function openNew(path: string): number | undefined {

@@ -125,7 +125,7 @@ async function askOnce(repo: Repository, transaction: RefTransaction): Promise<v
 
 /** `undefined` if git has to do it. */
 const moveAlone = async (repo: Repository, { name, from, to }: RefUpdate) =>
-  to === null || from === undefined || from === 'absent' ? undefined : moveLooseRef(repo, { name, from, to })
+  to === null || from === undefined ? undefined : moveLooseRef(repo, { name, from, to })
 
 const prepared = Buffer.from('start: ok\nprepare: ok\n')
 const moved = Buffer.concat([prepared, Buffer.from('commit: ok\n')])

@@ -1,0 +1,89 @@
+import { chmodSync, copyFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Oid } from '../format/oid.ts'
+import { TestGit, type TestRepository } from '../testing.ts'
+import { readBlob } from './blobs.ts'
+import { readLooseObject, readObject } from './read-object.ts'
+import { findEntry, readTreeAt } from './trees.ts'
+
+let world: TestGit
+beforeAll(async () => {
+  world = await TestGit.start()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const fileOf = ({ repo }: TestRepository, oid: Oid) => join(repo.objectDir, oid.slice(0, 2), oid.slice(2))
+const at = (made: TestRepository, name: string) => made.git('rev-parse', name) as Oid
+
+test('objects are the same from files, from packs, and as other types', async () => {
+  const made = await world.repository()
+  const commit = made.commit({ 'a/b/c.txt': 'deep', 'top.txt': 'high' })
+  made.git('tag', '-a', '-m', 'first', 'v1', commit)
+  const names = ['HEAD', 'v1', 'HEAD^{tree}', 'HEAD:a/b', 'HEAD:a/b/c.txt'].map((name) => at(made, name))
+  const read = () =>
+    Promise.all(
+      names.flatMap((oid) => [undefined, 'commit', 'tree'].map((as) => readObject(made.repo, oid, 1e6, as as 'tree'))),
+    )
+  for (const oid of names) expect(readLooseObject(made.repo, oid), oid).toBeDefined()
+  const fromFiles = await read()
+  made.git('repack', '-a', '-d')
+  for (const oid of names) expect(readLooseObject(made.repo, oid), oid).toBeUndefined()
+  expect(await read()).toEqual(fromFiles)
+  expect(fromFiles.map((found) => found?.type)).toEqual(
+    [
+      ['commit', 'commit', 'tree'],
+      ['tag', 'commit', 'tree'],
+      ['tree', undefined, 'tree'],
+      ['tree', undefined, 'tree'],
+      ['blob'],
+    ].flatMap((types) => [...types, undefined, undefined].slice(0, 3)),
+  )
+})
+
+test('paths below a loose commit lead to loose and to packed objects', async () => {
+  const made = await world.repository()
+  made.commit({ 'a/b/c.txt': 'deep', 'kept/d.txt': 'packed' })
+  made.git('repack', '-a', '-d')
+  const commit = made.commit({ 'a/b/c.txt': 'deeper', 'kept/d.txt': 'packed' })
+  expect((await readTreeAt(made.repo, commit, 'a/b'))?.map(({ name }) => name)).toEqual(['c.txt'])
+  expect(await findEntry(made.repo, commit, 'a/b/c.txt')).toMatchObject({ type: 'blob', sizeBytes: 6 })
+  expect(await findEntry(made.repo, commit, 'kept/d.txt')).toMatchObject({ type: 'blob', sizeBytes: 6 })
+  expect(await findEntry(made.repo, commit, 'a')).toMatchObject({ type: 'tree', sizeBytes: undefined })
+  for (const path of ['none', 'a/none', 'a/b/c.txt/none', 'none/c.txt'])
+    expect(await findEntry(made.repo, commit, path), path).toBeUndefined()
+  for (const path of ['none', 'a/b/c.txt', 'a/b/c.txt/none'])
+    expect(await readTreeAt(made.repo, commit, path), path).toBeUndefined()
+})
+
+test('a content larger than the limit is left out, and large files are left to git', async () => {
+  const made = await world.repository()
+  made.commit({ 'small.txt': 'small', 'large.txt': 'x'.repeat(1_000_000) })
+  const [small, large] = ['HEAD:small.txt', 'HEAD:large.txt'].map((name) => at(made, name)) as [Oid, Oid]
+  expect(await readObject(made.repo, small, 4)).toEqual({ oid: small, type: 'blob', sizeBytes: 5, content: undefined })
+  expect(readLooseObject(made.repo, large)).toBeUndefined()
+  expect((await readBlob(made.repo, large))?.sizeBytes).toBe(1_000_000)
+})
+
+test('a file is not believed by its name', async () => {
+  const made = await world.repository()
+  made.commit({ 'a.txt': 'one', 'b.txt': 'two' })
+  const [a, b] = ['HEAD:a.txt', 'HEAD:b.txt'].map((name) => at(made, name)) as [Oid, Oid]
+  const bomb = deflateSync(Buffer.concat([Buffer.from('blob 90000000\0'), Buffer.alloc(20_000_000)]))
+  for (const damage of [
+    () => copyFileSync(fileOf(made, b), fileOf(made, a)),
+    () => writeFileSync(fileOf(made, a), ''),
+    () => writeFileSync(fileOf(made, a), 'nothing compressed'),
+    () => writeFileSync(fileOf(made, a), deflateSync('blob 3\0one and more')),
+    () => writeFileSync(fileOf(made, a), bomb),
+    () => rmSync(fileOf(made, a)),
+  ]) {
+    rmSync(fileOf(made, a), { force: true })
+    writeFileSync(fileOf(made, a), 'x')
+    chmodSync(fileOf(made, a), 0o600)
+    damage()
+    expect(readLooseObject(made.repo, a)).toBeUndefined()
+  }
+  expect(readLooseObject(made.repo, b)?.content.toString()).toBe('two')
+})

@@ -1,0 +1,74 @@
+import { hash } from 'node:crypto'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { inflateSync } from 'node:zlib'
+import { type Oid, parseOid } from '../format/oid.ts'
+import type { Repository } from '../repository/repository.ts'
+import { type ObjectContent, type ObjectType, objectContent } from './cat-file.ts'
+
+/** Larger files and contents are left to git, so that reading does not hold up other requests. */
+const maxFileBytes = 32 * 1024
+const maxContentBytes = 256 * 1024
+
+const header = /^(commit|tree|blob|tag) (\d{1,9})\0/
+
+/**
+ * Reads an object that is a file of its own, as those of small pushes and commits are until they are packed. No process, and no waiting.
+ * `undefined` if git has to do it: the object is packed, belongs to another repository, is large, or its content is not that of its name.
+ */
+export function readLooseObject(
+  repo: Repository,
+  oid: Oid,
+): (ObjectContent & { readonly content: Buffer }) | undefined {
+  // Those with longer ids have another hash.
+  if (oid.length !== 40) return undefined
+  const compressed = readSmallFile(`${repo.objectDir}/${oid.slice(0, 2)}/${oid.slice(2)}`)
+  const object = compressed && inflated(compressed)
+  const found = object && header.exec(object.toString('latin1', 0, 20))
+  if (!found || hash('sha1', object, 'hex') !== oid) return undefined
+  const content = object.subarray(found[0].length)
+  if (content.length !== Number(found[2])) return undefined
+  return { oid, type: found[1] as ObjectType, sizeBytes: content.length, content }
+}
+
+/**
+ * Reads an object of at most `maxBytes`, without a process: from its file, else with the shared `cat-file`. As `commit` also the one to which
+ * an annotated tag refers; as `tree` also that of a commit or tag.
+ */
+export async function readObject(
+  repo: Repository,
+  oid: Oid,
+  maxBytes: number,
+  as?: 'commit' | 'tree',
+): Promise<ObjectContent | undefined> {
+  const loose = readLooseObject(repo, oid)
+  if (as === 'tree' && loose?.type === 'commit') {
+    const tree = parseOid(loose.content.toString('latin1', 'tree '.length, 'tree '.length + oid.length))
+    if (tree) return readObject(repo, tree, maxBytes, 'tree')
+  }
+  if (loose && (as === undefined || as === loose.type))
+    return loose.sizeBytes <= maxBytes ? loose : { ...loose, content: undefined }
+  return objectContent(await repo.objects(), as ? `${oid}^{${as}}` : oid, maxBytes)
+}
+
+function readSmallFile(path: string): Buffer | undefined {
+  let file: number | undefined
+  try {
+    file = openSync(path, 'r')
+    const { size } = fstatSync(file)
+    if (size > maxFileBytes) return undefined
+    const content = Buffer.allocUnsafe(size)
+    return readSync(file, content, 0, size, 0) === size ? content : undefined
+  } catch {
+    return undefined
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}
+
+function inflated(compressed: Buffer): Buffer | undefined {
+  try {
+    return inflateSync(compressed, { maxOutputLength: maxContentBytes })
+  } catch {
+    return undefined
+  }
+}
