@@ -216,13 +216,14 @@ const sortedBy = (order: List['order']): Sql =>
  * Keys of the rows of a page. Offset and limit are parameters, so that one prepared statement serves all pages; the literal limit
  * within lets the planner know that few rows are read.
  */
-function pickedRows({ from, key, order, parts, given }: List, where: Sql, limit: number, offset: number): Sql {
+function pickedRows(list: List, where: Sql, limit: number, offset: number): Sql {
+  const { from, key, order, parts, given } = list
   const names = order.map((_, index) => raw(`sorted_${index}`))
   const columns = order.map(({ by }, index) => sql`${by} as ${names[index]!}`)
   const merged = sortedBy(order.map((key, index) => ({ ...key, by: names[index]! })))
   // Named, because `*` counts as a read of whole rows (`TableCatalogue`).
   const picked = sql`picked, ${join(names, ', ')}`
-  const needed = rowsToRead(offset + limit)
+  const needed = rowsToRead(offset + limit, list)
   const most = literal(needed)
   const rowsOf = (tables: Sql, condition: Sql) =>
     sql`select ${key!} as picked, ${join(columns, ', ')} ${tables} where ${where} and ${condition}`
@@ -254,8 +255,14 @@ function pickedRows({ from, key, order, parts, given }: List, where: Sql, limit:
 
 const everything: ListPart = { where: raw('true') }
 
-/** 32, 256, 2,048 or 16,384, so that there are few statements: planning one takes as long as reading some hundred rows. */
-const rowsToRead = (rows: number): number => 32 * 8 ** Math.max(0, Math.ceil(Math.log2(rows / 32) / 3))
+/**
+ * So that there are few statements: a power of two from 32, and of a list with one plan 32, 256, 2,048 or 16,384, as planning takes longer than
+ * reading some hundred of its rows.
+ */
+function rowsToRead(rows: number, { onePlan }: Pick<List, 'onePlan'>): number {
+  const step = onePlan ? 3 : 1
+  return 2 ** (5 + step * Math.max(0, Math.ceil(Math.log2(rows / 32) / step)))
+}
 
 /** Rows of a table to check for those of a crowded part: enough if one of 256 belongs to it. */
 const rowsToCheck = (needed: number): number => Math.min(256 * needed, 2 ** 16)

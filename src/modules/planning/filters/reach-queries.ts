@@ -54,6 +54,9 @@ type Wanted = {
 }
 
 type Reached = Wanted & {
+  /** The conditions of the filters without the one of `labels`, and that. */
+  readonly others: readonly Sql[]
+  readonly labelCondition: Sql | undefined
   /** As `filters` with the labels, which suits a total: PostgreSQL may start from them. */
   readonly counted: readonly Sql[]
 }
@@ -67,8 +70,9 @@ export function reach(wanted: Wanted): Reach {
   const byLabel = set.of === 'everyone' && wanted.order && !few ? labels : undefined
   const others = [...wanted.filters, ...(matches && !bySearch ? [matches] : [])]
   const counted = [...others, ...(labels ? [hasLabels(type, labels)] : [])]
-  const filters = [...others, ...(labels ? [looksUpLabels(type, labels)] : [])]
-  const reached = { ...wanted, few, filters, counted }
+  const labelCondition = labels && looksUpLabels(type, labels)
+  const filters = [...others, ...(labelCondition ? [labelCondition] : [])]
+  const reached = { ...wanted, few, filters, others, labelCondition, counted }
   const from = sql`from ${tableOf(type)} m join projects p on p.id = m.project_id`
   if (set.of === 'project') {
     const own = [sql`m.project_id = ${set.id}`, ...filters]
@@ -107,7 +111,8 @@ export function reach(wanted: Wanted): Reach {
   if (!byLabel) return { from, where: readable }
   const labelled = labelledBy(type, { titles: byLabel, state: wanted.state })
   const everything = { where: raw('true'), counted: countedByLabel(reached, labelled, from, readableOnes) }
-  return { from, where: readable, parts: [labelledPart(reached, labelled, everything, [])], given: labelled.given }
+  const where = [...readableOnes, ...filtersBesideLabel(reached)]
+  return { from, where, parts: [labelledPart(reached, labelled, everything, [])], given: labelled.given }
 }
 
 /** The noteables of a project with labels: found by a label that few have anywhere, else in the order of the list. */
@@ -123,8 +128,8 @@ function reachInParts(reached: Reached, caller: Actor, from: Sql): Reach {
     sql`${feature(reached.type)} > ${featureLevels.disabled}`,
     ...(caller.limits ? [withinLimits(caller)] : []),
   ]
-  const where = [...projects, ...reached.filters]
   const labelled = reached.order ? labelledApart(reached, caller) : undefined
+  const where = [...projects, ...(labelled ? filtersBesideLabel(reached) : reached.filters)]
   const memberships = projectParts(caller, lowestReader(reached.type), raw('p.id'), raw('p.namespace_id'))
   const given = [
     listProjects(
@@ -165,6 +170,12 @@ function labelledApart({ type, labels, state }: Reached, caller: Actor) {
   }
 }
 
+/** What is found by its only label is not asked whether it has it. Parts that are found otherwise have the condition. */
+const filtersBesideLabel = (reached: Reached): readonly Sql[] =>
+  hasOneLabel(reached) ? reached.others : reached.filters
+
+const hasOneLabel = ({ labels }: Reached): boolean => labels?.length === 1
+
 /** How many noteables of these projects the caller may read, where that is stored. */
 function numberIn(reached: Reached, projects: Sql, hiddenOnly?: Sql): Sql | undefined {
   const { caller, state } = reached
@@ -201,13 +212,10 @@ const walked =
  * The noteables of a part that have labels; the filters require them, too. `rows` are conditions on `m` that the part implies: an index by
  * time has the rows that meet them and are of the state, so that these alone are looked at.
  */
-function labelledPart(
-  { type, order, state }: Reached,
-  labelled: Labelled,
-  part: ListPart,
-  rows: readonly Sql[],
-): ListPart {
+function labelledPart(reached: Reached, labelled: Labelled, part: ListPart, rows: readonly Sql[]): ListPart {
+  const { type, order, state } = reached
   const inState = state === undefined ? [] : [sql`m.state = ${state}`]
+  const asked = hasOneLabel(reached) ? [reached.labelCondition!] : []
   return {
     ...part,
     where: sql`${part.where} and m.id = any(array(${labelled.few} union all ${labelled.many}))`,
@@ -215,7 +223,7 @@ function labelledPart(
     crowded: {
       when: () => labelled.common,
       from: walked(type, order === 'time' && rows.length > 0 ? [...rows, ...inState] : []),
-      where: part.where,
+      where: and([part.where, ...asked]),
     },
   }
 }
@@ -291,7 +299,8 @@ function partsOf(
   const everyones = labelled ? labelledPart(reached, labelled.open, openRows, [audience]) : openRows
   const closedRow = and([sql`m.audience < ${open}`, ...(kindOf(type).hiddenBy ? [notHidden(type, caller)] : [])])
   // Those of few are found by their labels, not by their projects.
-  const isClosed = labelled ? sql`${labelled.closed.common} and ${closedRow}` : closedRow
+  const asked = labelled && hasOneLabel(reached) ? [reached.labelCondition!] : []
+  const isClosed = labelled ? and([labelled.closed.common, closedRow, ...asked]) : closedRow
   const members: ListPart = {
     ...partOfProjects(reached, isClosed),
     number: numberIn(reached, and([...projects, inListProjects]), openProject),
@@ -301,7 +310,7 @@ function partsOf(
         {
           where: sql`
             m.id = any(array(${ownConfidential(type, caller)}))
-            and ${openProject}
+            and ${and([openProject, ...asked])}
             and not ${memberAtLeast(caller, lowestReader(type))}
           `,
           few: true,
