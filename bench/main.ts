@@ -45,7 +45,7 @@ import { repositoryProject } from './world.ts'
 
 const help = `npm run bench -- [options]
 
-  --size S|M|L       how much is stored (S)
+  --size S|M|L|XL    how much is stored (S)
   --only PATTERN     only calls whose name matches
   --seconds N        seconds of load for each call (3), or for each test of the reference load (10)
   --reference        the reference load instead: constant rates

@@ -1,11 +1,14 @@
 import { setForChildrenUnlessSet } from '../config.ts'
 
 /**
- * V8's settings for the HTTP workers and the jobs process. Young objects have up to 48 MB, as by default: with a fourth, requests that wait
+ * V8's settings for the HTTP workers. Young objects have up to 48 MB, as by default: with a fourth, requests that wait
  * at once survive collections and most calls take a tenth more CPU time. By default V8 lets the old objects of a large machine grow to a
  * multiple of those in use before it collects them.
  */
-export const childFlags = ['--max-semi-space-size=16', '--initial-old-space-size=32', '--heap-growing-percent=100']
+export const workerFlags = ['--max-semi-space-size=16', '--initial-old-space-size=32', '--heap-growing-percent=100']
+
+/** For the jobs process, where no client waits for a response. */
+export const jobsFlags = ['--max-semi-space-size=8', '--initial-old-space-size=32', '--heap-growing-percent=40']
 
 /** Settings of glibc, by default tuned for speed of programs with many threads; Node allocates in few. */
 const malloc = {

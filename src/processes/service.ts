@@ -11,7 +11,7 @@ import { closeUnclaimed } from './close-unclaimed.ts'
 import { proposeRoot } from './credentials.ts'
 import { compileCacheDir } from './data-dir.ts'
 import { Forked } from './forked.ts'
-import { childFlags, saveMemoryInChildren } from './memory.ts'
+import { jobsFlags, saveMemoryInChildren, workerFlags } from './memory.ts'
 import { answerMetrics } from './metrics.ts'
 import { gitRunner, type Parts } from './parts.ts'
 import { ShutdownReport } from './shutdown-report.ts'
@@ -111,7 +111,7 @@ export class Service {
     return {
       name: `HTTP worker ${number}`,
       start: async (signal) => {
-        cluster.setupPrimary({ exec: childEntry, args: ['worker', this.#parts.appModule], execArgv: childFlags })
+        cluster.setupPrimary({ exec: childEntry, args: ['worker', this.#parts.appModule], execArgv: workerFlags })
         const { process } = cluster.fork()
         closeUnclaimed(process)
         answerMetrics(process)
@@ -126,7 +126,7 @@ export class Service {
       name: 'The jobs process',
       start: (signal) =>
         this.#started(
-          fork(childEntry, ['jobs', this.#parts.appModule], { execArgv: childFlags }),
+          fork(childEntry, ['jobs', this.#parts.appModule], { execArgv: jobsFlags }),
           signal,
           async (jobs) => {
             if (!prepared) this.#prepared.resolve(await this.#prepare(jobs))
