@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasS3, S3Server } from '../../test/s3/server.ts'
-import { forgetLocation } from '../../test/tables/blobs.ts'
+import { forgetLocation, objectStates } from '../../test/tables/blobs.ts'
 import { TcpProxy } from '../../test/tcp-proxy.ts'
 import { eventually } from '../../test/waiting.ts'
 import { unique, World } from '../../test/world.ts'
@@ -15,6 +15,7 @@ import { blobStoreSuite } from './conformance.ts'
 import { currentLocation } from './current-location.ts'
 import { DiskBlobs } from './disk.ts'
 import { LocatedBlobs } from './located.ts'
+import { storeName } from './location.ts'
 import { moveBlobs, settleLocation } from './move.ts'
 import { openStore } from './open.ts'
 
@@ -167,7 +168,11 @@ test.skipIf(!hasS3)('a move to object storage that fails in the middle continues
   expect(await move(configured, to)).toMatchObject({ complete: true, problems: [] })
   // The server may have left what it was writing when it was killed.
   const objects = (await server!.files(bucketName)).filter((path) => !path.includes('.sgwtmp'))
-  expect(objects.length).toBe(200)
+  // An upload that it had completed, but not confirmed, has another object now. Tidying removes the first one.
+  const { stored: complete, uploading: unconfirmed = 0 } = await objectStates(world, storeName(to))
+  expect(complete).toBe(200)
+  expect(objects.length).toBeGreaterThanOrEqual(200)
+  expect(objects.length).toBeLessThanOrEqual(200 + unconfirmed)
 })
 
 test('nothing is collected during a move and for a day after it', async () => {
