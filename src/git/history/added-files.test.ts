@@ -55,6 +55,7 @@ test('other changes are left to git', async () => {
     { ...first, 'src/c.txt': 'three\n', 'src/b.txt': 'changed\n' },
     { ...first, 'large.txt': 'x'.repeat(300_000) },
     { ...first, ...numbered(101) },
+    { ...first, ...Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`many/${n}/same.txt`, ''])) },
   ] satisfies Files[]) {
     const after = treeOf(made, files)
     expect(await addedFiles(made.repo, before, after), Object.keys(files).join()).toBeUndefined()

@@ -1,9 +1,10 @@
 import { emptyTreeOid, type Oid } from '../format/oid.ts'
-import { readLooseObject } from '../objects/read-object.ts'
+import { isLoose, readLooseObject } from '../objects/read-object.ts'
 import { readTree, type TreeEntry } from '../objects/trees.ts'
 import type { Repository } from '../repository/repository.ts'
 
-const mostFiles = 100
+/** Trees and files that are read; for more, a process costs less. */
+const mostObjects = 100
 
 /** Bytes in which git looks for a NUL to decide whether a file is binary. Source: git, `buffer_is_binary`. */
 const binaryWithin = 8000
@@ -21,39 +22,47 @@ export type AddedFile = {
  * made over the API create files. No process. `undefined` if git has to compare.
  */
 export const addedFiles = async (repo: Repository, from: Oid, to: Oid): Promise<readonly AddedFile[] | undefined> =>
-  readLooseObject(repo, to) && collect(repo, from, to, '')
+  isLoose(repo, to) ? new Comparison(repo).compare(from, to, '') : undefined
 
-async function collect(
-  repo: Repository,
-  from: Oid | undefined,
-  to: Oid,
-  folder: string,
-): Promise<AddedFile[] | undefined> {
-  const [before, after] = [await entriesOf(repo, from), await readTree(repo, to)]
-  if (!before || !after) return undefined
-  const left = new Map(before.map((entry) => [entry.name, entry]))
-  const files: AddedFile[] = []
-  for (const entry of after) {
-    const old = left.get(entry.name)
-    left.delete(entry.name)
-    if (old?.oid === entry.oid && old.mode === entry.mode) continue
-    const path = folder + entry.name
-    if (old && !(old.type === 'tree' && entry.type === 'tree')) return undefined
-    const found =
-      entry.type === 'tree' ? await collect(repo, old?.oid, entry.oid, `${path}/`) : added(repo, entry, path)
-    if (!found || files.push(...found) > mostFiles) return undefined
+class Comparison {
+  readonly #repo: Repository
+  #objects = 0
+
+  constructor(repo: Repository) {
+    this.#repo = repo
   }
-  return left.size === 0 ? files : undefined
-}
 
-const entriesOf = (repo: Repository, tree: Oid | undefined): Promise<readonly TreeEntry[] | undefined> =>
-  tree === undefined || tree === emptyTreeOid ? Promise.resolve([]) : readTree(repo, tree)
+  async compare(from: Oid | undefined, to: Oid, folder: string): Promise<AddedFile[] | undefined> {
+    if (++this.#objects > mostObjects) return undefined
+    const [before, after] = [await this.#entriesOf(from), await readTree(this.#repo, to)]
+    if (!before || !after) return undefined
+    const left = new Map(before.map((entry) => [entry.name, entry]))
+    const files: AddedFile[] = []
+    for (const entry of after) {
+      const old = left.get(entry.name)
+      left.delete(entry.name)
+      if (old?.oid === entry.oid && old.mode === entry.mode) continue
+      const path = folder + entry.name
+      if (old && !(old.type === 'tree' && entry.type === 'tree')) return undefined
+      const found =
+        entry.type === 'tree' ? await this.compare(old?.oid, entry.oid, `${path}/`) : await this.#added(entry, path)
+      if (!found) return undefined
+      files.push(...found)
+    }
+    return left.size === 0 ? files : undefined
+  }
 
-function added(repo: Repository, { type, oid, mode }: TreeEntry, path: string): AddedFile[] | undefined {
-  const blob = type === 'blob' ? readLooseObject(repo, oid) : undefined
-  if (!blob) return undefined
-  const isBinary = blob.content.subarray(0, binaryWithin).includes(0)
-  return [{ path, mode, oid, additions: isBinary ? undefined : linesIn(blob.content) }]
+  async #entriesOf(tree: Oid | undefined): Promise<readonly TreeEntry[] | undefined> {
+    return tree === undefined || tree === emptyTreeOid ? [] : readTree(this.#repo, tree)
+  }
+
+  async #added({ type, oid, mode }: TreeEntry, path: string): Promise<AddedFile[] | undefined> {
+    if (type !== 'blob' || ++this.#objects > mostObjects) return undefined
+    const blob = await readLooseObject(this.#repo, oid)
+    if (blob?.type !== 'blob') return undefined
+    const isBinary = blob.content.subarray(0, binaryWithin).includes(0)
+    return [{ path, mode, oid, additions: isBinary ? undefined : linesIn(blob.content) }]
+  }
 }
 
 /** The last line need not end. */

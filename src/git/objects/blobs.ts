@@ -15,11 +15,13 @@ export type Blob = { readonly oid: Oid; readonly sizeBytes: number; readonly con
 
 /** Size of a blob in bytes; `undefined` if the repository has no such blob. One round trip, no process. */
 export async function blobSize(repo: Repository, oid: Oid): Promise<number | undefined> {
-  const info = readLooseObject(repo, oid) ?? (await objectInfo(await repo.objects(), oid))
-  return sizeOfBlob(info)
+  const found = await infoOf(repo, oid)
+  return found?.type === 'blob' ? found.sizeBytes : undefined
 }
 
-const sizeOfBlob = (info: ObjectInfo | undefined) => (info?.type === 'blob' ? info.sizeBytes : undefined)
+/** With the content if the blob is not packed. */
+const infoOf = async (repo: Repository, oid: Oid): Promise<(ObjectInfo & { content?: Buffer }) | undefined> =>
+  (await readLooseObject(repo, oid)) ?? objectInfo(await repo.objects(), oid)
 
 /**
  * Reads a blob of at most `maxBytes`: up to two round trips, no process; small blobs are cached. `undefined` if the repository has no
@@ -27,12 +29,12 @@ const sizeOfBlob = (info: ObjectInfo | undefined) => (info?.type === 'blob' ? in
  */
 export function readBlob(repo: Repository, oid: Oid, { maxBytes = maxBlobBytes } = {}): Promise<Blob | undefined> {
   const read = async (): Promise<Blob | undefined> => {
-    const loose = readLooseObject(repo, oid)
-    const sizeBytes = loose ? sizeOfBlob(loose) : await blobSize(repo, oid)
-    if (sizeBytes === undefined) return undefined
+    const info = await infoOf(repo, oid)
+    if (info?.type !== 'blob') return undefined
+    const { sizeBytes } = info
     if (sizeBytes > maxBytes) throw new Failure('too_large', 'The file is too large')
-    const found = loose ?? (await objectContent(await repo.objects(), oid, maxBytes))
-    return found?.content && { oid, sizeBytes, content: found.content }
+    const content = info.content ?? (await objectContent(await repo.objects(), oid, maxBytes))?.content
+    return content && { oid, sizeBytes, content }
   }
   const known = repo.git.cache.get(`${repo.cacheKey}blob ${oid}`) as Blob | undefined
   if (known && known.sizeBytes <= maxBytes) return Promise.resolve(known)

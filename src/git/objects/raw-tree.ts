@@ -80,7 +80,7 @@ function spaceIn(content: Buffer, at: number): number {
 }
 
 /**
- * Reads a tree by its own id with the shared `cat-file` of the repository (`repo.objects()`); one round trip, then cached.
+ * Reads a tree by its own id: with `readFile`, else with the shared `cat-file` of the repository (`repo.objects()`), in one round trip; then cached.
  * `undefined` if the repository has no such tree. Callers read hundreds at once, so concurrent calls do not share the work, which
  * would cost more.
  */
@@ -88,12 +88,12 @@ export async function readRawTree(
   repo: Repository,
   objects: Helper,
   oid: Oid,
-  loose?: ObjectContent,
+  readFile: (oid: Oid) => Promise<ObjectContent | undefined>,
 ): Promise<RawTree | undefined> {
   const key = `raw-tree ${oid}`
   const known = getCached<RawTree>(repo, key)
   if (known) return known
-  const found = loose ?? (await objectContent(objects, oid, maxTreeBytes))
+  const found = (await readFile(oid)) ?? (await objectContent(objects, oid, maxTreeBytes))
   if (found?.type !== 'tree' || !found.content) return undefined
   const tree = new RawTree(found.content, oid.length / 2)
   setCached(repo, key, tree, tree.sizeBytes)

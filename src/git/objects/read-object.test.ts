@@ -26,10 +26,10 @@ test('objects are the same from files, from packs, and as other types', async ()
     Promise.all(
       names.flatMap((oid) => [undefined, 'commit', 'tree'].map((as) => readObject(made.repo, oid, 1e6, as as 'tree'))),
     )
-  for (const oid of names) expect(readLooseObject(made.repo, oid), oid).toBeDefined()
+  for (const oid of names) expect(await readLooseObject(made.repo, oid), oid).toBeDefined()
   const fromFiles = await read()
   made.git('repack', '-a', '-d')
-  for (const oid of names) expect(readLooseObject(made.repo, oid), oid).toBeUndefined()
+  for (const oid of names) expect(await readLooseObject(made.repo, oid), oid).toBeUndefined()
   expect(await read()).toEqual(fromFiles)
   expect(fromFiles.map((found) => found?.type)).toEqual(
     [
@@ -62,7 +62,7 @@ test('a content larger than the limit is left out, and large files are left to g
   made.commit({ 'small.txt': 'small', 'large.txt': 'x'.repeat(1_000_000) })
   const [small, large] = ['HEAD:small.txt', 'HEAD:large.txt'].map((name) => at(made, name)) as [Oid, Oid]
   expect(await readObject(made.repo, small, 4)).toEqual({ oid: small, type: 'blob', sizeBytes: 5, content: undefined })
-  expect(readLooseObject(made.repo, large)).toBeUndefined()
+  expect(await readLooseObject(made.repo, large)).toBeUndefined()
   expect((await readBlob(made.repo, large))?.sizeBytes).toBe(1_000_000)
 })
 
@@ -83,7 +83,7 @@ test('a file is not believed by its name', async () => {
     writeFileSync(fileOf(made, a), 'x')
     chmodSync(fileOf(made, a), 0o600)
     damage()
-    expect(readLooseObject(made.repo, a)).toBeUndefined()
+    expect(await readLooseObject(made.repo, a)).toBeUndefined()
   }
-  expect(readLooseObject(made.repo, b)?.content.toString()).toBe('two')
+  expect((await readLooseObject(made.repo, b))?.content.toString()).toBe('two')
 })

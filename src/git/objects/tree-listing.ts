@@ -146,8 +146,8 @@ export class TreeListing implements PathEntries {
 const maxRead = 200_000
 const maxDepth = 500
 const readAtOnce = 500
-/** Trees that are looked for as files in vain; then all are expected in packs. */
-const mostPacked = 16
+/** Trees that are looked for as files: large listings are read from packs faster. */
+const mostFiles = 100
 
 /**
  * The different trees from `root` downwards, by id: trees of earlier listings are cached, and commits share most of them with
@@ -162,18 +162,16 @@ async function readTreesBelow(
   let entries = 0
   let level: Oid[] = [root]
   const objects = await repo.objects()
-  let packed = 0
-  const read = (oid: Oid) => {
-    const loose = packed < mostPacked ? readLooseObject(repo, oid) : undefined
-    if (!loose) packed++
-    return readRawTree(repo, objects, oid, loose)
-  }
+  let files = 0
+  const readFile = async (oid: Oid) => (files++ < mostFiles ? readLooseObject(repo, oid) : undefined)
   for (let depth = 0; level.length > 0; depth++) {
     const below = new Set<Oid>()
     for (let at = 0; at < level.length; at += readAtOnce) {
       repo.signal?.throwIfAborted()
       const some = level.slice(at, at + readAtOnce)
-      const found = await Promise.all(some.map((oid) => read(oid).catch(ignoreMalformed)))
+      const found = await Promise.all(
+        some.map((oid) => readRawTree(repo, objects, oid, readFile).catch(ignoreMalformed)),
+      )
       for (const [index, tree] of found.entries()) {
         if (!tree || (entries += tree.length) > most || depth > maxDepth) return undefined
         trees.set(some[index]!, tree)

@@ -4,7 +4,7 @@ import { memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { blobSize } from './blobs.ts'
 import { objectContent, objectInfo } from './cat-file.ts'
-import { readLooseObject, readObject } from './read-object.ts'
+import { isLoose, readObject } from './read-object.ts'
 
 export type TreeEntry = {
   /** Bytes that are not UTF-8 are lone surrogates: see `path-bytes.ts`. */
@@ -51,7 +51,7 @@ export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promis
     repo,
     `tree ${treeish}:${path}`,
     async (repo) => {
-      if (readLooseObject(repo, treeish)) return readBelow(repo, treeish, path)
+      if (isLoose(repo, treeish)) return readBelow(repo, treeish, path)
       const spec = Buffer.concat([Buffer.from(`${treeish}:`), pathToBytes(path)])
       const found = await objectContent(await repo.objects(), spec, maxTreeBytes)
       return found?.type === 'tree' && found.content ? parseTree(found.content, found.oid.length) : undefined
@@ -60,7 +60,7 @@ export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promis
   )
 }
 
-/** The tree at `path` below a loose one, whose trees are likely to be loose, too: reads each on the way. */
+/** The tree at `path` below a loose one: reads each on the way. */
 async function readBelow(repo: Repository, treeish: Oid, path: string): Promise<readonly TreeEntry[] | undefined> {
   let entries = await readTree(repo, treeish)
   for (const name of path.split('/')) {
@@ -91,7 +91,7 @@ async function lookUpEntry(repo: Repository, treeish: Oid, path: string): Promis
   const slash = path.lastIndexOf('/')
   const name = path.slice(slash + 1)
   const folder = () => readTreeAt(repo, treeish, slash < 0 ? '' : path.slice(0, slash))
-  if (readLooseObject(repo, treeish)) {
+  if (isLoose(repo, treeish)) {
     const entry = (await folder())?.find((candidate) => candidate.name === name)
     return entry && { ...entry, path, sizeBytes: entry.type === 'blob' ? await blobSize(repo, entry.oid) : undefined }
   }

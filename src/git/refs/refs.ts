@@ -31,7 +31,7 @@ const staleLockMs = 30 * 60_000
  * Moves refs atomically by compare-and-swap. Returns `stale`, without any change, if a ref is not at its `from`. A successful
  * move is durable. Throws `NothingMoved`: `conflict` if a new name collides with an existing one (`a` and `a/b`),
  * `unprocessable` if `to` is not an object of the repository, `unavailable` if another process holds a lock for too long. After
- * any other error some or all refs may have moved. A single branch update is done here; otherwise one round trip to a
+ * any other error some or all refs may have moved. A single branch is updated, or created if nothing is packed, here; otherwise one round trip to a
  * long-lived `update-ref`, about 1 ms with its fsync.
  */
 export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]): Promise<'moved' | 'stale'> {

@@ -5,6 +5,7 @@ import type { Oid } from '../format/oid.ts'
 import type { ObjectType } from '../objects/cat-file.ts'
 import { parseCommit, readCommit } from '../objects/commits.ts'
 import { maxPointerBytes, newPointers, type Pointer, parsePointer } from '../objects/pointers.ts'
+import { looseHeader } from '../objects/read-object.ts'
 import { parseTree, readTree, type TreeEntry } from '../objects/trees.ts'
 import { readRefFiles } from '../refs/ref-files.ts'
 import { QuarantinedRepository, type Repository } from '../repository/repository.ts'
@@ -138,7 +139,7 @@ async function readQuarantine(folder: string): Promise<Map<string, NewObject> | 
 async function readLoose(path: string, maxBytes: number): Promise<NewObject | undefined> {
   const { compressed, isWhole } = await readStart(path)
   const head = inflateSync(compressed.subarray(0, headBytes), { finishFlush: constants.Z_SYNC_FLUSH })
-  const found = /^(commit|tree|blob|tag) (\d+)\0/.exec(head.toString('latin1', 0, 40))
+  const found = looseHeader.exec(head.toString('latin1', 0, 40))
   if (!found) return undefined
   const [header, type, size] = found as unknown as [string, ObjectType, string]
   if (type === 'blob' && Number(size) > maxPointerBytes) return { type, content: undefined }

@@ -170,11 +170,12 @@ function labelledApart({ type, labels, state }: Reached, caller: Actor) {
   }
 }
 
-/** What is found by its only label is not asked whether it has it. Parts that are found otherwise have the condition. */
-const filtersBesideLabel = (reached: Reached): readonly Sql[] =>
-  hasOneLabel(reached) ? reached.others : reached.filters
+/** The condition of the only label. What is found by the label is not asked for it; parts that are found otherwise are. */
+const onlyLabel = ({ labels, labelCondition }: Reached): readonly Sql[] =>
+  labels?.length === 1 ? [labelCondition!] : []
 
-const hasOneLabel = ({ labels }: Reached): boolean => labels?.length === 1
+const filtersBesideLabel = (reached: Reached): readonly Sql[] =>
+  onlyLabel(reached).length > 0 ? reached.others : reached.filters
 
 /** How many noteables of these projects the caller may read, where that is stored. */
 function numberIn(reached: Reached, projects: Sql, hiddenOnly?: Sql): Sql | undefined {
@@ -215,7 +216,7 @@ const walked =
 function labelledPart(reached: Reached, labelled: Labelled, part: ListPart, rows: readonly Sql[]): ListPart {
   const { type, order, state } = reached
   const inState = state === undefined ? [] : [sql`m.state = ${state}`]
-  const asked = hasOneLabel(reached) ? [reached.labelCondition!] : []
+  const asked = onlyLabel(reached)
   return {
     ...part,
     where: sql`${part.where} and m.id = any(array(${labelled.few} union all ${labelled.many}))`,
@@ -299,7 +300,7 @@ function partsOf(
   const everyones = labelled ? labelledPart(reached, labelled.open, openRows, [audience]) : openRows
   const closedRow = and([sql`m.audience < ${open}`, ...(kindOf(type).hiddenBy ? [notHidden(type, caller)] : [])])
   // Those of few are found by their labels, not by their projects.
-  const asked = labelled && hasOneLabel(reached) ? [reached.labelCondition!] : []
+  const asked = labelled ? onlyLabel(reached) : []
   const isClosed = labelled ? and([labelled.closed.common, closedRow, ...asked]) : closedRow
   const members: ListPart = {
     ...partOfProjects(reached, isClosed),

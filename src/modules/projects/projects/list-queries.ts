@@ -6,7 +6,6 @@ import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import { numberFor, projectParts, projectWhere, within } from '../../namespaces/index.ts'
 import {
-  areAtLeast,
   openVisibility,
   readableCode,
   readableMergeRequests,
@@ -133,7 +132,9 @@ function partOfSet(set: ProjectSet, caller: Caller, ids: readonly Sql[]): ListPa
     where,
     few: true,
     crowded: {
-      when: (rows) => areAtLeast(where, many(rows)),
+      when: (rows) => sql`
+        (select count(*) from (select from projects p where ${where} limit ${many(rows)}) as counted) >= ${many(rows)}
+      `,
       from: walked(ids),
       where:
         set.of === 'group' && set.shared !== 'only'

@@ -137,10 +137,6 @@ export function visibleParts(caller: Caller, only: Visibility | undefined): List
 export const projectOf = (alias: string): Sql =>
   raw(`lateral (select p${passedOn} from projects p where p.id = ${alias}.project_id offset 0) as p`)
 
-/** At least this many projects `p` meet a condition. */
-export const areAtLeast = (condition: Sql, many: Sql): Sql =>
-  sql`(select count(*) from (select from projects p where ${condition} limit ${many}) as counted) >= ${many}`
-
 /** As `visibleProjects`, for one project: looks up the level there rather than all memberships of the caller. */
 export function visibleProject(caller: Caller): Sql {
   if (caller === null || caller.admin) return visibleProjects(caller)
