@@ -41,6 +41,18 @@ test('a statement by key has one plan for all values, and others may have one fo
   expect(await world.db.transaction((tx) => tx.row(shape, byKey(modes)))).toEqual({ setting: 'auto' })
 })
 
+test('writes keep few unsorted entries in an index of trigrams, which each search would read', async ({ world }) => {
+  await world.db.run(raw('create table texts (text text)'))
+  try {
+    await world.db.run(raw('create index texts_search on texts using gin (text gin_trgm_ops)'))
+    await world.db.run(raw('insert into texts select md5(n::text) from generate_series(1, 1000) n'))
+    const pages = await world.db.row({ pages: integer }, raw(`select gin_clean_pending_list('texts_search') as pages`))
+    expect(pages!.pages).toBeLessThanOrEqual(128 / 8)
+  } finally {
+    await world.db.run(raw('drop table texts'))
+  }
+})
+
 test('a transaction that references a row deleted meanwhile is retried', async ({ world }) => {
   let attempts = 0
   const work = world.db.transaction(async (tx) => {
