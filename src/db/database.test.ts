@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { eventually, withEnoughTime } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
@@ -145,6 +146,20 @@ test('connections that are not used are closed except one, and are opened again 
     (await world.db.rows({ pid: notNull(integer) }, open)).filter(({ pid }) => opened.has(pid)).length
   await expect.poll(stillOpen).toBe(1)
   expect((await usedConnections()).size).toBeGreaterThan(0)
+})
+
+test('statements that take long on half of the connections do not hold up others', async ({ world }) => {
+  await using db = openDatabase(world.databaseUrl, { readers: 3, writers: 1 })
+  const long: Promise<unknown>[] = []
+  let isOver = false
+  for (const _ of [1, 2]) {
+    long.push(db.run(raw('select pg_sleep(2)')).then(() => (isOver = true)))
+    // Statements of one turn share a connection.
+    await setTimeout(200)
+  }
+  await db.run(raw('select 1'))
+  expect(isOver).toBe(false)
+  await Promise.all(long)
 })
 
 test('a database server that stops responding is a timeout', async ({ world }) => {

@@ -9,18 +9,22 @@ import { type ConnectionLimits, PipelinedConnection } from './pipelined-connecti
 /** Milliseconds after which an unused connection is closed, except one. */
 const usualIdleMs = 60_000
 
+/** A statement that takes longer, in milliseconds, holds up those sent after it on the same connection. */
+const longMs = 100
+
 /**
  * Single statements over a few pipelined connections: many are in flight at once, results come in order. Two to three times the
  * rate of a pool for single rows; not for transactions. Statements of one turn of the event loop are sent in one write, on the
- * connection with the fewest pending statements.
+ * connection with the fewest pending statements. Half of the connections are used, all of them while a statement takes long on each of
+ * these: the server plans each text on each connection, and keeps up to 50 MB for it.
  */
 export class Reader implements AsyncDisposable {
   readonly #url: string
   readonly #planning: Planning
   readonly #limits: ConnectionLimits
   readonly #slots: (Promise<PipelinedConnection> | undefined)[]
-  /** With what removes the connection from its slot. */
-  readonly #lines = new Map<PipelinedConnection, () => void>()
+  /** With the slot, and what removes the connection from it. */
+  readonly #lines = new Map<PipelinedConnection, { readonly slot: number; readonly drop: () => void }>()
   #turn: PipelinedConnection | undefined
   #sent = 0
   #next = 0
@@ -72,15 +76,27 @@ export class Reader implements AsyncDisposable {
     return line
   }
 
-  /** An idle connection, else a new one up to the maximum, else the one with the fewest pending statements. */
+  /** An idle connection, else a new one while there are fewer than are used, else the one with the fewest pending statements. */
   async #ready(): Promise<PipelinedConnection> {
-    let best: PipelinedConnection | undefined
-    for (const line of this.#lines.keys()) if (!best || line.waiting < best.waiting) best = line
-    if (best && (best.waiting === 0 || this.#lines.size === this.#slots.length)) return best
-    const slot = this.#next
-    this.#next = (slot + 1) % this.#slots.length
+    const used = this.#usedSlots()
+    let [best, open]: [PipelinedConnection | undefined, number] = [undefined, 0]
+    for (const [line, { slot }] of this.#lines) {
+      if (slot >= used) continue
+      open++
+      if (!best || line.waiting < best.waiting) best = line
+    }
+    if (best && (best.waiting === 0 || open === used)) return best
+    const slot = this.#next % used
+    this.#next = slot + 1
     this.#slots[slot] ??= this.#connect(slot)
     return this.#slots[slot]
+  }
+
+  #usedSlots(): number {
+    const usual = Math.ceil(this.#slots.length / 2)
+    let long = 0
+    for (const [line, { slot }] of this.#lines) if (slot < usual && line.silentMs > longMs) long++
+    return long === usual ? this.#slots.length : usual
   }
 
   async #connect(slot: number): Promise<PipelinedConnection> {
@@ -107,13 +123,12 @@ export class Reader implements AsyncDisposable {
       drop()
       throw error
     }
-    this.#lines.set(line, drop)
+    this.#lines.set(line, { slot, drop })
     return line
   }
 
-  /** Each connection costs the server up to 20 MB. */
   #closeUnused(idleMs: number): void {
-    for (const [line, drop] of [...this.#lines]) {
+    for (const [line, { drop }] of [...this.#lines]) {
       if (this.#lines.size === 1) return
       if (line.unusedMs < idleMs || line === this.#turn) continue
       drop()

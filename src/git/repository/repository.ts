@@ -216,7 +216,7 @@ export class Repository {
 }
 
 /** A helper keeps what it has read of deltas as long as it lives. */
-const helperSettings = [['core.deltaBaseCacheLimit', '16m']] as const
+const helperSettings = [['core.deltaBaseCacheLimit', '8m']] as const
 
 const flushObjects = Buffer.from('flush\0')
 
