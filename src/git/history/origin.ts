@@ -21,7 +21,7 @@ export async function origin(repo: Repository, file: AddedFile): Promise<string 
     `origin ${file.commit}:${file.path}`,
     async (repo) => {
       const [commit, parent] = await readCommits(repo, [file.commit, file.parent])
-      const similar = commit && parent && (await similarFiles(repo, parent.tree, file.blob))
+      const similar = commit && parent && (await similarFiles(repo, { ...file, parentTree: parent.tree }))
       if (similar?.length === 0) return { path: undefined }
       const isShort = similar && similar.length <= maxCompared && similar.every((path) => path.isWellFormed())
       const { stdout } = isShort

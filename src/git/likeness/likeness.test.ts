@@ -167,6 +167,57 @@ test('a history that follows a file is that of git, before and after sketches ar
   expect(await needsSketches(made.repo)).toBe(true)
 })
 
+test('files that several branches add, delete, add again and merge have the history that git finds, before and after new commits', async () => {
+  const random = numbers(4)
+  const made = await large()
+  const contents = Array.from(
+    { length: 12 },
+    (_, n) => `${Array.from({ length: 10 }, (_, at) => `${words[at]} ${n}\n`).join('')}`,
+  )
+  const branches = ['main', 'one', 'two']
+  for (const branch of branches.slice(1)) made.git('branch', branch, 'main')
+  const tip = (branch: string) => made.git('rev-parse', branch) as Oid
+  const there = new Map(branches.map((branch) => [branch, new Map<string, string>()]))
+  const step = () => {
+    const branch = branches[random(3)]!
+    const files = there.get(branch)!
+    const other = branches[random(3)]!
+    if (random(5) === 0 && other !== branch) {
+      const merged = new Map([...files, ...there.get(other)!])
+      there.set(branch, merged)
+      made.commit(Object.fromEntries(merged), { branch, parents: [tip(branch), tip(other)] })
+      return
+    }
+    const path = `own/${random(10)}`
+    const content = contents[random(12)]!.replace(/^.*\n/, `${random(3)}\n`)
+    const isDeleted = files.has(path) && random(3) > 0
+    if (isDeleted) files.delete(path)
+    else files.set(path, content)
+    made.commit({ [path]: isDeleted ? null : content }, { branch })
+  }
+  const steps = (count: number) => {
+    for (let n = 0; n < count; n++) step()
+  }
+  let followed = 0
+  const check = async () => {
+    for (const branch of branches)
+      for (const path of there.get(branch)!.keys()) {
+        const found = await listCommitIds(made.repo, { from: [tip(branch)], path, follow: true }, { limit: 100 })
+        const expected = made.git('log', '--follow', '--format=%H', branch, '--', path).split('\n')
+        expect(found, `${branch}:${path}`).toEqual(expected)
+        followed++
+      }
+    world.git.cache.clear()
+  }
+  steps(100)
+  await writeSketches(made.repo)
+  await writeCommitGraph(made.repo)
+  await check()
+  steps(30)
+  await check()
+  expect(followed).toBeGreaterThan(20)
+})
+
 test('the history of a new file in a repository with sketches starts no git process but the reader of objects', async () => {
   const made = await large()
   await writeSketches(made.repo)

@@ -51,6 +51,21 @@ function addSpans(content: Buffer, skipsCarriageReturns: boolean, touched: numbe
   }
 }
 
+/** Length of an outline: one bit for all buckets with the same remainder. */
+export const outlineBytes = 64
+const outlineBits = 8 * outlineBytes
+
+/** Which buckets a file has, in a few bytes. All bits are set for a file without a sketch. */
+export function outlineOf(sketch: Sketch | undefined): Buffer {
+  if (!sketch || sketch.length === 0) return Buffer.alloc(outlineBytes, 0xff)
+  const outline = Buffer.alloc(outlineBytes)
+  for (let at = 0; at < sketch.length; at += 2) {
+    const bit = sketch[at]! % outlineBits
+    outline[bit >> 3]! |= 1 << (bit & 7)
+  }
+  return outline
+}
+
 /** Whether git compares the contents of files with these sizes at all: one may be at most twice as large as the other. */
 export const areComparable = (bytes: number, otherBytes: number): boolean =>
   Math.max(bytes, otherBytes) <= 2 * Math.min(bytes, otherBytes)
@@ -59,10 +74,39 @@ export const areComparable = (bytes: number, otherBytes: number): boolean =>
 export class Comparison {
   readonly #sizeBytes: number
   readonly #counts = new Uint32Array(buckets)
+  /** Bytes in the buckets that a byte of an outline names, for each of its bytes and their values. */
+  readonly #outlined = new Uint32Array(256 * outlineBytes)
+  /** Bytes in the buckets of all bytes of an outline from one on. */
+  readonly #outlinedFrom = new Uint32Array(outlineBytes + 1)
 
   constructor(sketch: Sketch, sizeBytes: number) {
     this.#sizeBytes = sizeBytes
-    for (let at = 0; at < sketch.length; at += 2) this.#counts[sketch[at]!] = sketch[at + 1]!
+    const byBit = new Uint32Array(outlineBits)
+    for (let at = 0; at < sketch.length; at += 2) {
+      this.#counts[sketch[at]!] = sketch[at + 1]!
+      byBit[sketch[at]! % outlineBits]! += sketch[at + 1]!
+    }
+    for (let at = 0; at < this.#outlined.length; at++) {
+      // Without the lowest bit, the sum is already known.
+      const value = at & 0xff
+      if (value === 0) continue
+      const lowest = 31 - Math.clz32(value & -value)
+      this.#outlined[at] = this.#outlined[at & ~(1 << lowest)]! + byBit[8 * (at >> 8) + lowest]!
+    }
+    for (let byte = outlineBytes - 1; byte >= 0; byte--)
+      this.#outlinedFrom[byte] = this.#outlinedFrom[byte + 1]! + this.#outlined[256 * byte + 0xff]!
+  }
+
+  /** As `maybeSimilar`, from the outline at `at` of `outlines`: false less often, and a tenth of the work. */
+  isOutlineSimilar(sizeBytes: number, outlines: Buffer, at: number): boolean {
+    if (!areComparable(sizeBytes, this.#sizeBytes)) return false
+    const wanted = Math.max(sizeBytes, this.#sizeBytes) / 2
+    let common = 0
+    for (let byte = 0; common < wanted; byte++) {
+      if (common + this.#outlinedFrom[byte]! < wanted) return false
+      common += this.#outlined[256 * byte + outlines[at + byte]!]!
+    }
+    return true
   }
 
   /**

@@ -4,13 +4,14 @@ import { objectContent } from '../objects/cat-file.ts'
 import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
+import { blobKey, commitGenerations, introductionsOf } from './introductions.ts'
 import { maxSketchedBytes, type Sketch, sketchOf } from './sketch.ts'
 import { encodeSketches, headerBytes, objectsIn, type SketchedBlob, SketchIndex } from './sketch-file.ts'
 
 /** Numbers of objects of repositories that get the file: git compares fewer files in a few milliseconds, and more are too much. */
 const worth = { least: 5_000, most: 1_000_000 }
 
-/** Limits of the file. A process holds 32 bytes for each blob in memory while it is used. */
+/** Limits of the file. A process holds 104 bytes for each blob in memory while it is used. */
 const maxBlobs = 200_000
 const maxNumbers = 16 * 1024 * 1024
 
@@ -133,12 +134,14 @@ async function countObjects(repo: Repository): Promise<number> {
 }
 
 /**
- * Writes the sketches of all blobs of a repository, unless they are current; a job calls it. Lists all objects and reads the new
+ * Writes the sketches of all blobs of a repository, unless they are current; a job calls it. Lists all objects and commits, and reads the new
  * blobs: some seconds for the first 200 MB of content, little for a few more. Concurrent calls for a repository waste work.
  */
 export async function writeSketches(repo: Repository): Promise<void> {
   if (!(await needsSketches(repo))) return
   const objects = await countObjects(repo)
+  // Before the blobs are listed, so that all blobs of these commits are among them.
+  const generations = await commitGenerations(repo)
   await using known = await Sketches.open(repo)
   const blobs: SketchedBlob[] = []
   let numbers = 0
@@ -165,7 +168,10 @@ export async function writeSketches(repo: Repository): Promise<void> {
     for (const [index, blob] of found.entries())
       if (blob) add({ id: some[index]!, sizeBytes: blob.sizeBytes, sketch: blob.content && sketchOf(blob.content) })
   }
-  await replace(placeOf(repo), encodeSketches(objects, blobs))
+  const hasAll = generations && blobs.length < maxBlobs && blobs.length === kept.size + missing.length
+  const introductions = hasAll ? await introductionsOf(repo, generations) : undefined
+  const introduced = blobs.map((blob) => ({ ...blob, introduction: introductions?.get(blobKey(blob.id)) }))
+  await replace(placeOf(repo), encodeSketches(objects, introduced))
 }
 
 const readAtOnce = 50

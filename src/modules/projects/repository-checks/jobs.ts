@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
+import { needsSketches } from '../../../git/likeness/sketches.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { fsck } from '../../../git/transfer/maintenance.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import { findProject } from '../projects/queries.ts'
 import { openRepository } from '../repositories/open.ts'
 import { saveCheck } from '../repositories/queries.ts'
+import { refreshSketches } from '../sketches/jobs.ts'
 import { projectsDueForCheck, recordCheck } from './queries.ts'
 
 /** How often repositories are checked. A check reads the whole repository, so only some are checked in an hour. */
@@ -26,7 +28,7 @@ export async function isDamaged(
   return problems.length > 0
 }
 
-/** Checks all objects of a repository; saves and logs the result. */
+/** Checks all objects of a repository; saves and logs the result. A repository that was restored, or an upgrade, may lack sketches. */
 export const checkRepository = job({
   name: 'check_repository',
   input: Type.Object({ projectId: Type.Integer() }),
@@ -36,10 +38,13 @@ export const checkRepository = job({
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return
-    const failed = await isDamaged(ctx, openRepository(ctx, project), { project: project.full_path })
+    const repo = openRepository(ctx, project)
+    const failed = await isDamaged(ctx, repo, { project: project.full_path })
+    const wantsSketches = !failed && (await repo.exists()) && (await needsSketches(repo))
     await ctx.transaction(async (tx) => {
       await saveCheck(tx, projectId, failed)
       await recordCheck(tx, projectId)
+      if (wantsSketches) await enqueue(tx, refreshSketches, { projectId })
     })
   },
 })

@@ -1,8 +1,11 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { test } from '../../../../test/world.ts'
 import { refreshRepository } from '../../pushes/pushes/jobs.ts'
 import { gitCommands, storedProject } from '../../repository/commits/testing.ts'
+import { checkRepository } from '../repository-checks/jobs.ts'
 import { refreshSketches } from './jobs.ts'
 
 const text = (n: number) => Array.from({ length: 12 }, (_, line) => `${line} of ${n}\n`).join('')
@@ -40,5 +43,10 @@ describe('sketches of a repository', () => {
     const started = await gitCommands(world, () => historyOf('d1/new'))
     expect(started.filter((words) => !words.includes('cat-file'))).toEqual([])
     await historyOf('d1/moved')
+
+    // As after a restore, which brings no sketches, or an upgrade that reads other ones.
+    rmSync(join(repository.gitDir, 'objects/info/stithy-sketches'))
+    await checkRepository.run({ projectId: project.id }, ctx)
+    expect(await world.jobs(`refresh_sketches:${project.id}`)).toHaveLength(1)
   })
 })
