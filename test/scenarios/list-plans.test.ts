@@ -799,6 +799,23 @@ test('the records of a page of merge requests read no comments of the caller on 
   expect(scansOf(plan, 'notes_author')).toEqual([])
 })
 
+test.each([
+  ['issues', 'Issue', 'notes_issue', listIssues],
+  ['merge requests', 'MergeRequest', 'notes_merge_request', listMergeRequests],
+] as const)('the records of a page of %s count comments without reading them', async (_, type, index, list) => {
+  await client.query(
+    `insert into notes (project_id, ${columnOf(type).text}, author_id, body, discussion_id)
+    select m.project_id, m.id, $1, 'No', md5('no ' || m.id || '.' || k) || 'deadbeef'
+    from (select id, project_id from ${tableOf(type).text} order by id desc limit 2000) m cross join generate_series(1, 10) k`,
+    [userId(3)],
+  )
+  await client.query('vacuum analyze notes')
+  const { rows } = await client.query(`select id from ${tableOf(type).text} order by id desc limit 20`)
+  const records = list(null, { of: 'everyone' }, {}, newest).rowsById!
+  const plan = await onePlanOf(records.statementOf(rows.map(({ id }) => Number(id))))
+  expect(scansOf(plan, index)).toContain('Index Only Scan')
+})
+
 test('the few events of an author are counted without reading all projects, however many events others have', async () => {
   const author = userId(77)
   await client.query(
