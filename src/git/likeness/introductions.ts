@@ -3,49 +3,70 @@ import type { Subcommand } from '../runner/command.ts'
 import { GitError } from '../runner/git-error.ts'
 import type { Introduction } from './sketch-file.ts'
 
-/** Of larger histories, generations take too much memory. */
-const maxCommits = 300_000
+/**
+ * Limits of a history: of larger ones, generations take too much memory, and one can be made in which commits of a few objects change
+ * millions of files. Bytes are those that git writes about all commits, a few hundred for each.
+ */
+const limits = { commits: 300_000, bytes: 1024 ** 3, ms: 5 * 60_000 }
 
-const timeoutMs = 60 * 60_000
-
-/** Generations of all commits that refs reach, by id: one more than the largest of the parents. One process. */
-export async function commitGenerations(repo: Repository): Promise<ReadonlyMap<string, number> | undefined> {
-  const generations = new Map<string, number>()
-  for await (const line of partsOf(repo, '\n', 'rev-list', ['--all', '--parents', '--topo-order', '--reverse'])) {
-    const [commit, ...parents] = line.split(' ')
-    if (generations.size === maxCommits) return undefined
-    generations.set(commit!, 1 + parents.reduce((most, parent) => Math.max(most, generations.get(parent) ?? 0), 0))
-  }
-  return generations
-}
+class BeyondLimits extends Error {}
 
 /** Binary ids as text; as parts of larger texts, ids would keep those in memory. */
 export const blobKey = (id: Buffer): string => id.toString('latin1')
 
-/**
- * Where the blobs first came into the history of these commits, by `blobKey`. One process, which compares each commit with its first
- * parent: what a merge has from another parent came into the history there.
- */
-export async function introductionsOf(
-  repo: Repository,
-  generations: ReadonlyMap<string, number>,
-): Promise<ReadonlyMap<string, Introduction>> {
-  const found = new Map<string, Introduction>()
-  const flags = ['--all', '--raw', '-z', '--no-abbrev', '--root', '--no-renames', '--diff-merges=first-parent'] as const
-  let of: Introduction | undefined
-  let isPath = false
-  for await (const part of partsOf(repo, '\0', 'log', [...flags, '--format=%H', '--no-show-signature'])) {
-    if (isPath) isPath = false
-    else if (/^\n?:/.test(part)) {
-      isPath = true
-      const blob = blobKey(Buffer.from(part.split(' ')[3]!, 'hex'))
-      if (of && of.generation < (found.get(blob)?.generation ?? Number.POSITIVE_INFINITY)) found.set(blob, of)
-    } else {
-      const generation = generations.get(part)
-      of = generation === undefined ? undefined : { generation, commit: Number.parseInt(part.slice(0, 8), 16) }
+/** Generations of all commits that refs reach, by id: one more than the largest of the parents. */
+export type Generations = ReadonlyMap<string, number>
+
+/** `undefined` beyond the limits. One process. */
+export const commitGenerations = (repo: Repository): Promise<Generations | undefined> =>
+  withinLimits(async () => {
+    const generations = new Map<string, number>()
+    for await (const line of partsOf(repo, '\n', 'rev-list', ['--all', '--parents', '--topo-order', '--reverse'])) {
+      const [commit, ...parents] = line.split(' ')
+      if (generations.size === limits.commits) throw new BeyondLimits()
+      generations.set(commit!, 1 + parents.reduce((most, parent) => Math.max(most, generations.get(parent) ?? 0), 0))
     }
+    return generations
+  })
+
+const change = /^\n?:/
+const changesOfEach = ['--raw', '-z', '--no-abbrev', '--root', '--no-renames', '--diff-merges=first-parent'] as const
+
+/**
+ * Where the blobs first came into the history of these commits, by `blobKey`; `undefined` beyond the limits. One process, which compares
+ * each commit with its first parent: what a merge has from another parent came into the history there.
+ */
+export const introductionsOf = (
+  repo: Repository,
+  generations: Generations,
+): Promise<ReadonlyMap<string, Introduction> | undefined> =>
+  withinLimits(async () => {
+    const found = new Map<string, Introduction>()
+    const parts = partsOf(repo, '\0', 'log', ['--all', ...changesOfEach, '--format=%H', '--no-show-signature'])
+    let of: Introduction | undefined
+    let isPath = false
+    // The id of a commit, then for each file `:<mode> <mode> <id> <id> <status>` and its path.
+    for await (const part of parts) {
+      if (isPath) isPath = false
+      else if (change.test(part)) {
+        isPath = true
+        const blob = blobKey(Buffer.from(part.split(' ')[3]!, 'hex'))
+        if (of && of.generation < (found.get(blob)?.generation ?? Number.POSITIVE_INFINITY)) found.set(blob, of)
+      } else {
+        const generation = generations.get(part)
+        of = generation === undefined ? undefined : { generation, commit: Number.parseInt(part.slice(0, 8), 16) }
+      }
+    }
+    return found
+  })
+
+async function withinLimits<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof BeyondLimits) return undefined
+    throw error
   }
-  return found
 }
 
 /** What a process writes, divided at each `end`. */
@@ -55,13 +76,21 @@ async function* partsOf(
   subcommand: Subcommand,
   flags: NonNullable<Command['flags']>,
 ): AsyncGenerator<string> {
-  const child = await repo.start(subcommand, { flags, lane: 'transfer', background: true, timeoutMs })
-  let rest = ''
+  const child = await repo.start(subcommand, { flags, lane: 'transfer', background: true, timeoutMs: limits.ms })
+  /** Of a part whose end is still to come. */
+  let pieces: string[] = []
+  let bytes = 0
   for await (const chunk of child as AsyncIterable<Buffer>) {
-    const parts = (rest + chunk.toString('latin1')).split(end)
-    rest = parts.pop()!
-    yield* parts
+    bytes += chunk.length
+    if (bytes > limits.bytes) throw new BeyondLimits()
+    const [first, ...others] = chunk.toString('latin1').split(end)
+    pieces.push(first!)
+    if (others.length === 0) continue
+    yield pieces.join('')
+    pieces = [others.pop()!]
+    yield* others
   }
-  const { code, signal, stderr } = await child.done
+  const { code, signal, stderr, timedOut } = await child.done
+  if (timedOut) throw new BeyondLimits()
   if (code !== 0) throw new GitError(subcommand, code, signal, stderr)
 }
