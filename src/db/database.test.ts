@@ -192,8 +192,8 @@ describe('shares of statements outside of transactions', () => {
     let open = 200
     const all = Promise.all(Array.from({ length: open }, () => many.run(sleep).finally(() => open--)))
     await other.run(sleep)
-    // In one queue for all callers it would have been answered last.
-    expect(open).toBeGreaterThan(100)
+    // In one queue for all callers it would have been answered last. Those that were sent before come first.
+    expect(open).toBeGreaterThan(180)
     await all
   })
 

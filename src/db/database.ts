@@ -37,8 +37,11 @@ const maxPauseMs = 50
 /** Time after which an unused connection for transactions is closed: each costs the server 5 to 20 MB. */
 const writerIdleMs = 10_000
 
-/** Statements in flight per pipelined connection. A caller has at most a third of them. */
-const sentForEach = 32
+/**
+ * Statements in flight per pipelined connection. A caller has at most a third of them, and others wait for those of the same connection, which
+ * may take half a second each.
+ */
+const sentForEach = 8
 
 /** Maximum transactions that wait for a connection, and reads that wait for a slot, of all callers together. */
 const maxWaiting = 1_000
