@@ -7,7 +7,7 @@ import type { Introduction } from './sketch-file.ts'
  * Limits of a history: of larger ones, generations take too much memory, and one can be made in which commits of a few objects change
  * millions of files. Bytes are those that git writes about all commits, a few hundred for each.
  */
-const limits = { commits: 300_000, bytes: 1024 ** 3, ms: 5 * 60_000 }
+const usualLimits = { commits: 300_000, bytes: 1024 ** 3, ms: 5 * 60_000 }
 
 class BeyondLimits extends Error {}
 
@@ -18,10 +18,11 @@ export const blobKey = (id: Buffer): string => id.toString('latin1')
 export type Generations = ReadonlyMap<string, number>
 
 /** `undefined` beyond the limits. One process. */
-export const commitGenerations = (repo: Repository): Promise<Generations | undefined> =>
+export const commitGenerations = (repo: Repository, limits = usualLimits): Promise<Generations | undefined> =>
   withinLimits(async () => {
     const generations = new Map<string, number>()
-    for await (const line of partsOf(repo, '\n', 'rev-list', ['--all', '--parents', '--topo-order', '--reverse'])) {
+    const flags = ['--all', '--parents', '--topo-order', '--reverse'] as const
+    for await (const line of partsOf(repo, '\n', 'rev-list', flags, limits)) {
       const [commit, ...parents] = line.split(' ')
       if (generations.size === limits.commits) throw new BeyondLimits()
       generations.set(commit!, 1 + parents.reduce((most, parent) => Math.max(most, generations.get(parent) ?? 0), 0))
@@ -39,14 +40,15 @@ const changesOfEach = ['--raw', '-z', '--no-abbrev', '--root', '--no-renames', '
 export const introductionsOf = (
   repo: Repository,
   generations: Generations,
+  limits = usualLimits,
 ): Promise<ReadonlyMap<string, Introduction> | undefined> =>
   withinLimits(async () => {
     const found = new Map<string, Introduction>()
-    const parts = partsOf(repo, '\0', 'log', ['--all', ...changesOfEach, '--format=%H', '--no-show-signature'])
+    const flags = ['--all', ...changesOfEach, '--format=%H', '--no-show-signature'] as const
     let of: Introduction | undefined
     let isPath = false
     // The id of a commit, then for each file `:<mode> <mode> <id> <id> <status>` and its path.
-    for await (const part of parts) {
+    for await (const part of partsOf(repo, '\0', 'log', flags, limits)) {
       if (isPath) isPath = false
       else if (change.test(part)) {
         isPath = true
@@ -75,6 +77,7 @@ async function* partsOf(
   end: string,
   subcommand: Subcommand,
   flags: NonNullable<Command['flags']>,
+  limits: typeof usualLimits,
 ): AsyncGenerator<string> {
   const child = await repo.start(subcommand, { flags, lane: 'transfer', background: true, timeoutMs: limits.ms })
   /** Of a part whose end is still to come. */

@@ -8,6 +8,7 @@ import { inDag } from '../history/dag.ts'
 import { listCommitIds } from '../history/history.ts'
 import { type TestFile, TestGit } from '../testing.ts'
 import { writeCommitGraph } from '../transfer/maintenance.ts'
+import { blobKey, commitGenerations, introductionsOf } from './introductions.ts'
 import { Comparison, sketchOf } from './sketch.ts'
 import { encodeSketches, SketchIndex } from './sketch-file.ts'
 import { needsSketches, Sketches, writeSketches } from './sketches.ts'
@@ -216,6 +217,23 @@ test('files that several branches add, delete, add again and merge have the hist
   steps(30)
   await check()
   expect(followed).toBeGreaterThan(20)
+})
+
+test('a history beyond the limits has no introductions', async () => {
+  const made = await world.repository()
+  for (let n = 0; n < 5; n++) made.commit({ [`f${n}`]: `${n}\n` })
+  const within = { commits: 5, bytes: 10_000, ms: 60_000 }
+  expect(await commitGenerations(made.repo, { ...within, commits: 4 })).toBeUndefined()
+  expect(await commitGenerations(made.repo, { ...within, bytes: 100 })).toBeUndefined()
+  const generations = (await commitGenerations(made.repo, within))!
+  expect([...generations.values()]).toEqual([1, 2, 3, 4, 5])
+  expect(await introductionsOf(made.repo, generations, { ...within, bytes: 100 })).toBeUndefined()
+  const found = (await introductionsOf(made.repo, generations, within))!
+  const blob = Buffer.from(made.git('rev-parse', 'main:f3'), 'hex')
+  expect(found.get(blobKey(blob))).toEqual({
+    generation: 4,
+    commit: Number.parseInt(made.git('rev-parse', 'main~1').slice(0, 8), 16),
+  })
 })
 
 test('the history of a new file in a repository with sketches starts no git process but the reader of objects', async () => {
