@@ -236,11 +236,12 @@ test('a history beyond the limits has no introductions', async () => {
   })
 })
 
-test('the history of a new file in a repository with sketches starts no git process but the reader of objects', async () => {
+test('the history of a new file in a repository with sketches starts no git process but the reader of objects, and lists no tree', async () => {
   const made = await large()
   await writeSketches(made.repo)
   const tip = made.git('rev-parse', 'main') as Oid
   expect(await inDag(made.repo, [tip], async (dag) => dag.size)).toBe(6)
+  world.git.cache.clear()
   const { start } = world.runner
   const started: string[] = []
   world.runner.start = (words, options) => {
@@ -255,6 +256,11 @@ test('the history of a new file in a repository with sketches starts no git proc
     world.runner.start = start
   }
   expect(started.filter((word) => word !== 'cat-file')).toEqual([])
+  const listed = () => [...world.git.cache.keys()].filter((key) => key.includes('raw-tree '))
+  expect(listed()).toEqual([])
+  // One with an older file like it is looked for in the tree.
+  await listCommitIds(made.repo, { from: [tip], path: 'copied/changed', follow: true }, { limit: 100 })
+  expect(listed().length).toBeGreaterThan(40)
 })
 
 test('a repository of a few files gets no sketches', async () => {

@@ -14,7 +14,7 @@ const maxMissing = 500
 const maxBefore = 500
 
 /** A file that a commit with one parent added. */
-export type Added = { readonly commit: Oid; readonly parentTree: Oid; readonly blob: Oid }
+type Added = { readonly commit: Oid; readonly parentTree: Oid; readonly blob: Oid }
 
 /**
  * Paths of the files in the tree of the parent that git may take for the origin of the added file, because half of one may come from the

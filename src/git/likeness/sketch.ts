@@ -67,7 +67,7 @@ export function outlineOf(sketch: Sketch | undefined): Buffer {
 }
 
 /** Whether git compares the contents of files with these sizes at all: one may be at most twice as large as the other. */
-export const areComparable = (bytes: number, otherBytes: number): boolean =>
+const areComparable = (bytes: number, otherBytes: number): boolean =>
   Math.max(bytes, otherBytes) <= 2 * Math.min(bytes, otherBytes)
 
 /** Compares a file with others. */
