@@ -54,3 +54,17 @@ test('the oldest mail files are removed above the maximum', async () => {
   for (const id of [9, 10, 11]) await mailer.send({ to: 'ann@example.com', subject: 's', body: 'b' }, id)
   expect(await readdir(folder.path)).toEqual(['000000000010.txt', '000000000011.txt'])
 })
+
+test('there are never more mail files than the maximum', async () => {
+  await using folder = await temporaryFolder()
+  const first = new FileMailer(folder.path, memoryLog().log, { maxFiles: 40 })
+  const restarted = new FileMailer(folder.path, memoryLog().log, { maxFiles: 40 })
+  const numbers: number[] = []
+  for (let id = 1; id <= 100; id += 1) {
+    await (id <= 30 ? first : restarted).send({ to: 'ann@example.com', subject: 's', body: 'b' }, id)
+    numbers.push((await readdir(folder.path)).length)
+  }
+  expect(Math.max(...numbers)).toBe(40)
+  expect(Math.min(...numbers.slice(40))).toBeGreaterThanOrEqual(37)
+  expect(await readdir(folder.path)).toContain('000000000100.txt')
+})
