@@ -4,7 +4,7 @@ import { repositoryIssues, repositoryProject, userId } from './world.ts'
 
 /** Issues of many projects, many of them in the project with the repository: with labels, milestones, assignees and notes. */
 export async function seedIssues(client: pg.Client, size: Size): Promise<void> {
-  await withoutIndexes(client, ['issues', 'notes', 'issue_labels', 'issue_assignees'], async () => {
+  await withoutIndexes(client, ['issues', 'issue_updates', 'notes', 'issue_labels', 'issue_assignees'], async () => {
     // Triggers and foreign keys would take most of the time. What triggers keep up is written below.
     await client.query('set local session_replication_role = replica')
     await client.query(`
@@ -27,6 +27,9 @@ export async function seedIssues(client: pg.Client, size: Size): Promise<void> {
         else 1 + (n::bigint * 7919) % ${size.projects} end
       left join milestones m on m.project_id = p.id and n % 2 = 0
       order by n`)
+    await client.query(`
+      insert into issue_updates (id, project_id, author_id, state, confidential, audience, updated_at)
+      select id, project_id, author_id, state, confidential, audience, updated_at from issues`)
     await client.query(`
       insert into issue_counts (project_id, opened, confidential, closed, closed_confidential)
       select project_id, count(*) filter (where state = 'opened'), count(*) filter (where state = 'opened' and confidential),

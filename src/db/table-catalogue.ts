@@ -54,6 +54,13 @@ export type Dependencies = ReadonlySet<string> | 'anything'
 /** Tables whose changes are recorded with the merge requests that they concern (migration 0095). */
 const ofMergeRequests: ReadonlySet<string> = new Set(['merge_requests', 'notes'])
 
+/** Tables that only triggers of another one write, with values of its columns of the same names: its changes are theirs. */
+export const copiedFrom: Readonly<Record<string, string>> = {
+  issue_updates: 'issues',
+  merge_request_updates: 'merge_requests',
+  project_activity: 'projects',
+}
+
 type Table = { readonly tracked: boolean; readonly columns: readonly string[]; readonly byHolder: boolean }
 
 /** They read all columns of a row. Alone, the name of a table is not taken for its whole row: statements name columns. */
@@ -73,6 +80,7 @@ export class TableCatalogue {
   constructor(rows: readonly CatalogueRow[]) {
     for (const { name, is_view, body, tracked, columns, by_column, by_holder: byHolder } of rows)
       if (is_view) this.#bodies.set(name, [...(this.#bodies.get(name) ?? []), body ?? ''])
+      else if (copiedFrom[name]) this.#bodies.set(name, [copiedFrom[name]])
       else
         this.#tables.set(name, {
           tracked: tracked && (this.#tables.get(name)?.tracked ?? true),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { seed } from '../../bench/seed.ts'
-import { audienceNumbers, projectNumbers, staleLabelCopies, staleOrderCopies } from '../tables/issues.ts'
+import { audienceNumbers, projectNumbers, staleLabelCopies, staleOrderCopies, staleUpdates } from '../tables/issues.ts'
 import { World } from '../world.ts'
 
 test('what the benchmark inserts without triggers is what these would have written', async () => {
@@ -14,5 +14,6 @@ test('what the benchmark inserts without triggers is what these would have writt
   expect(numbers.counted.length).toBeGreaterThan(50)
   expect(numbers.kept).toEqual(numbers.counted)
   expect(await staleLabelCopies(world)).toEqual([])
+  expect(await staleUpdates(world)).toEqual([])
   for (const id of ids) expect(await staleOrderCopies(world, id)).toEqual([])
 })

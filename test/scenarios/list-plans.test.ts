@@ -10,6 +10,7 @@ import type { Db, Statement } from '../../src/db/db.ts'
 import { integer, type Shape } from '../../src/db/row.ts'
 import { and, raw, type Sql, sql } from '../../src/db/sql.ts'
 import { feedOf } from '../../src/modules/activity/event-feed/queries.ts'
+import { kindOf } from '../../src/modules/discussion/noteables/kinds.ts'
 import type { Noteable } from '../../src/modules/discussion/noteables/noteable.ts'
 import { columnOf, labelsTableOf, readableRow, tableOf } from '../../src/modules/discussion/noteables/queries.ts'
 import { discussionsOf, notesOf, notesOfDiscussion } from '../../src/modules/discussion/notes/record-queries.ts'
@@ -109,7 +110,7 @@ async function addIssues(): Promise<void> {
   // Hundreds have the label "label 9"; of these, all but a few are closed.
   await client.query(`update issues set state = 'opened' where id % 10 = 8 and id % 50 = 18`)
   await client.query(
-    'vacuum analyze issues, issue_assignees, issue_labels, issue_counts, labels, label_priorities, award_emoji, milestones',
+    'vacuum analyze issues, issue_updates, issue_assignees, issue_labels, issue_counts, labels, label_priorities, award_emoji, milestones',
   )
 }
 
@@ -297,6 +298,50 @@ describe.each(callers)('a page of 20 reads a bounded number of rows, however man
     expect(await readsOfPage(list, 1)).toBeLessThanOrEqual(maximum)
     expect(await readsOfPage(list, 3)).toBeLessThanOrEqual(maximum)
   })
+})
+
+describe.each(callers.slice(1) as [string, Actor][])('noteables updated after a time, for %s', (_, caller) => {
+  const kinds = [
+    ['issues', listIssues],
+    ['merge_requests', listMergeRequests],
+  ] as const
+  const wanted = kinds.flatMap(([table, list]) =>
+    (['created_at', 'updated_at'] as const).flatMap((by) =>
+      [30, 9_000].map((newer) => [table, by, newer, list] as const),
+    ),
+  )
+  /** The time after which this number were updated. */
+  const timeOf = async (table: string, newer: number): Promise<Date> =>
+    (await client.query(`select updated_at from ${table} order by updated_at desc offset ${newer - 1} limit 1`)).rows[0]
+      .updated_at
+
+  test.each(wanted)(
+    'a page of %s by %s, of which %i are newer, reads a bounded number of rows',
+    async (table, by, newer, list) => {
+      const listed = list(
+        caller,
+        { of: 'everyone' },
+        { updatedAfter: await timeOf(table, newer) },
+        { by, sort: 'desc' },
+      )
+      const { rows } = await client.query(memberships, [caller.id])
+      expect(await readsOfPage(listed, 1)).toBeLessThanOrEqual(
+        2 * maximumReads + readsOfMembership * Number(rows[0].count),
+      )
+    },
+  )
+
+  test.each(wanted)(
+    '%s of a project by %s, of which %i are newer, are found in those of the project',
+    async (table, by, newer, list) => {
+      const { rows } = await client.query(
+        `select project_id as id, count(*) from ${table} group by 1 order by count(*) desc limit 1`,
+      )
+      const filters = { updatedAfter: await timeOf(table, newer) }
+      const listed = list(caller, { of: 'project', id: Number(rows[0].id) }, filters, { by, sort: 'desc' })
+      expect(await readsOfPage(listed, 1)).toBeLessThanOrEqual(maximumReads + 4 * Number(rows[0].count))
+    },
+  )
 })
 
 describe.each(callers.slice(1) as [string, Actor][])('a total reads a bounded number of rows for %s', (_, caller) => {
@@ -681,16 +726,16 @@ describe('with one plan for all values', () => {
 })
 
 test.each([
-  ['issues', 'created_at', listIssues],
-  ['issues', 'updated_at', listIssues],
-  ['merge_requests', 'created_at', listMergeRequests],
-  ['merge_requests', 'updated_at', listMergeRequests],
-] as const)('%s by %s that a member of projects may read are found in an index alone', async (table, by, list) => {
+  ['issues_project_', 'created_at', listIssues],
+  ['issue_updates_project', 'updated_at', listIssues],
+  ['merge_requests_project_', 'created_at', listMergeRequests],
+  ['merge_request_updates_project', 'updated_at', listMergeRequests],
+] as const)('rows of %s by %s that a member of projects may read are found in it alone', async (index, by, list) => {
   const member = actor(userId(313))
   for (const state of [undefined, 'opened', 'closed'] as const) {
     const filters = state && { state }
     const statement = await pageOf(list(member, { of: 'everyone' }, { ...filters }, { by, sort: 'desc' }), 1)
-    const scans = scansOf(await onePlanOf(statement), `${table}_project_`)
+    const scans = scansOf(await onePlanOf(statement), index)
     expect(scans.length).toBeGreaterThan(0)
     expect(new Set(scans)).toEqual(new Set(['Index Only Scan']))
   }
@@ -735,8 +780,11 @@ describe('a member of most projects', () => {
         timestamptz '2020-01-01' + (hashint8(p.id * 6 + k) % 1000000) * interval '1 minute',
         timestamptz '2022-01-01' + (hashint8(p.id * 7 + k) % 1000000) * interval '1 minute'
       from projects p, generate_series(1, 5) k`)
+    await client.query(`
+      insert into issue_updates (id, project_id, author_id, state, confidential, audience, updated_at)
+      select id, project_id, author_id, state, confidential, audience, updated_at from issues on conflict do nothing`)
     await client.query('set session_replication_role = origin')
-    await client.query('vacuum analyze group_access, issues')
+    await client.query('vacuum analyze group_access, issues, issue_updates')
   })
 
   const kinds = [
@@ -798,6 +846,36 @@ test('the records of a page of merge requests read no comments of the caller on 
   expect(scansOf(plan, 'notes_merge_request')).not.toEqual([])
   expect(scansOf(plan, 'notes_author')).toEqual([])
 })
+
+test.each([
+  ['issues', 'updated_at', kindOf('Issue').planned!.scheduled!.updates],
+  ['merge_requests', 'updated_at', kindOf('MergeRequest').planned!.scheduled!.updates],
+  ['projects', 'last_activity_at', { table: 'project_activity', view: 'projects_by_activity' }],
+] as const)(
+  'a change of one of %s that is of %s alone writes to no index of the table',
+  async (table, column, { table: times, view }) => {
+    const columnsOf = async (name: string) =>
+      (
+        await client.query('select attname from pg_attribute where attrelid = $1::regclass and attnum > 0 order by 1', [
+          name,
+        ])
+      ).rows
+    expect(await columnsOf(view)).toEqual(await columnsOf(table))
+    await client.query('begin')
+    const { rows } = await client.query(`select id from ${table} order by id desc limit 1`)
+    const count = async (what: string) =>
+      Number(
+        (await client.query(`select pg_stat_get_xact_tuples_${what}($1::regclass) as number`, [table])).rows[0].number,
+      )
+    // The first update moves the row to a page with room.
+    for (const day of ['2040-01-01', '2040-01-02'])
+      await client.query(`update ${table} set ${column} = $2 where id = $1`, [rows[0].id, day])
+    expect(await count('hot_updated')).toBeGreaterThanOrEqual((await count('updated')) - 1)
+    const copied = await client.query(`select ${column} as time from ${times} where id = $1`, [rows[0].id])
+    expect(copied.rows[0].time).toEqual(new Date('2040-01-02'))
+    await client.query('rollback')
+  },
+)
 
 test.each([
   ['issues', 'Issue', 'notes_issue', listIssues],

@@ -189,3 +189,21 @@ export const audienceNumbers = async (world: World) => {
 /** How many rows add up to the numbers by audience. */
 export const audienceRows = async (world: World): Promise<number> =>
   (await world.rows('select count(*)::integer as number from audience_counts'))[0]!.number
+
+/** Rows of times of updates and activity that differ from those of which they are copies; one is missing with each null. */
+export const staleUpdates = async (world: World): Promise<unknown[]> =>
+  world.rows(
+    `select m.id as issue_id, u.*
+    from issues m full join issue_updates u on u.id = m.id
+    where (u.project_id, u.author_id, u.state, u.confidential, u.audience, u.updated_at)
+      is distinct from (m.project_id, m.author_id, m.state, m.confidential, m.audience, m.updated_at)
+    union all
+    select m.id, u.id, u.project_id, null, u.state, null, u.audience, u.updated_at
+    from merge_requests m full join merge_request_updates u on u.id = m.id
+    where (u.project_id, u.state, u.audience, u.updated_at) is distinct from (m.project_id, m.state, m.audience, m.updated_at)
+    union all
+    select p.id, u.id, u.id, null, null, u.deleting, u.visibility, u.last_activity_at
+    from projects p full join project_activity u on u.id = p.id
+    where (u.visibility, u.archived, u.deleting, u.last_activity_at)
+      is distinct from (p.visibility, p.archived, p.deleting, p.last_activity_at)`,
+  )

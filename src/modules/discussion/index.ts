@@ -48,6 +48,7 @@ export {
 export {
   aboutColumns,
   assigneesTableOf,
+  byUpdateOf,
   columnOf,
   isAbout,
   isAboutKind,
@@ -60,6 +61,7 @@ export {
   readableRow,
   readersOf,
   tableOf,
+  updatesTableOf,
 } from './noteables/queries.ts'
 export { groupOfText, noteableUrl, ReferencesSchema, references, type Within } from './noteables/reference.ts'
 export { countTasks, TaskCompletionSchema } from './noteables/tasks.ts'

@@ -55,7 +55,7 @@ export const projectsWithCode = (
     projectRow,
     sql`
       select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)}
-      from projects p
+      from projects p join project_activity a on a.id = p.id
       where not p.deleting
         and p.default_branch is not null
         and ${visibleProjects(caller)}
@@ -65,7 +65,7 @@ export const projectsWithCode = (
             ? raw('true')
             : sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}))`
         }
-      order by p.last_activity_at desc, p.id desc
+      order by a.last_activity_at desc, a.id desc
       limit ${limit}
     `,
   )

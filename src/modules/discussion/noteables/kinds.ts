@@ -21,6 +21,8 @@ type NoteableKind = {
     readonly scheduled?: {
       /** The tables of users with a task in it, such as assignees; they have the same column, and `user_id`. */
       readonly assigned: readonly string[]
+      /** The table of its times of update, with an index of what lists check, and a view with all columns that starts from there (ADR 38). */
+      readonly updates: { readonly table: string; readonly view: string }
     }
   }
   /** What it belongs to: a project, which has the level of its feature in this column, or a group. */
@@ -55,7 +57,10 @@ export const noteableKinds = {
     column: 'issue_id',
     number: 'iid',
     todos: true,
-    planned: { labels: 'issue_labels', scheduled: { assigned: ['issue_assignees'] } },
+    planned: {
+      labels: 'issue_labels',
+      scheduled: { assigned: ['issue_assignees'], updates: { table: 'issue_updates', view: 'issues_by_update' } },
+    },
     holder: { of: 'project', feature: 'issues_access_level' },
     readableFrom: 'guest',
     open: 'signed_in',
@@ -73,7 +78,10 @@ export const noteableKinds = {
     todos: true,
     planned: {
       labels: 'merge_request_labels',
-      scheduled: { assigned: ['merge_request_assignees', 'merge_request_reviewers'] },
+      scheduled: {
+        assigned: ['merge_request_assignees', 'merge_request_reviewers'],
+        updates: { table: 'merge_request_updates', view: 'merge_requests_by_update' },
+      },
     },
     holder: { of: 'project', feature: 'merge_requests_access_level' },
     readableFrom: 'reporter',

@@ -25,6 +25,12 @@ export const labelsTableOf = (type: PlannedType): Sql => raw(kindOf(type).planne
 /** The table of the assignees of a kind. */
 export const assigneesTableOf = (type: ScheduledType): Sql => raw(assignedTables(type)[0]!)
 
+/** The rows of a kind, found by their time of update: all columns of its table. */
+export const byUpdateOf = (type: ScheduledType): Sql => raw(kindOf(type).planned!.scheduled!.updates.view)
+
+/** The table of times of update, `id` and `updated_at`, of a kind. */
+export const updatesTableOf = (type: ScheduledType): Sql => raw(kindOf(type).planned!.scheduled!.updates.table)
+
 /** The number by which references name the row of this alias. */
 export const numberOf = (type: NoteableType, alias: string): Sql => raw(`${alias}.${kindOf(type).number}`)
 

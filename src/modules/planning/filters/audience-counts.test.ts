@@ -9,6 +9,7 @@ import {
   labelIn,
   projectNumbers,
   staleLabelCopies,
+  staleUpdates,
 } from '../../../../test/tables/issues.ts'
 import { changeProject, deleteProject } from '../../../../test/tables/projects.ts'
 import { Client, test, type World } from '../../../../test/world.ts'
@@ -34,6 +35,7 @@ describe('totals over all projects', () => {
       )
       expect(byProject.kept).toEqual(byProject.counted)
       expect(await staleLabelCopies(world)).toEqual([])
+      expect(await staleUpdates(world)).toEqual([])
     }
     const issues = await Promise.all(projects.map((project) => openIssue(world, { project, labels: 'bug,ui' })))
     const hidden = await openIssue(world, { project: projects[2]!, confidential: true, labels: 'bug' })

@@ -8,7 +8,7 @@ import {
   type PlannedType,
   type ScheduledType,
 } from '../../discussion/index.ts'
-import type { MatchingFilters, NoteableFilters, Presence, UserFilter } from './filters.ts'
+import type { MatchingFilters, NoteableFilters, NoteableSet, Presence, UserFilter } from './filters.ts'
 
 /** Whether rows exist, or do not, as requested. */
 const present = (filter: Presence, rows: Sql): Sql =>
@@ -142,26 +142,49 @@ function ofScope(type: PlannedType, caller: Caller, scope: NonNullable<NoteableF
 /** Records show milliseconds, but stored times are more precise: a time counts as before its displayed value. */
 const after = (time: Date): Date => new Date(time.getTime() + 1)
 
+/** From one time on, before another. */
+export type TimeRange = { readonly from?: Date; readonly before?: Date }
+
+export const inRange = (column: Sql, { from, before }: TimeRange): Sql[] => [
+  ...(from ? [sql`${column} >= ${from}`] : []),
+  ...(before ? [sql`${column} < ${before}`] : []),
+]
+
+const rangeOf = (from: Date | undefined, to: Date | undefined): TimeRange => ({
+  ...(from && { from }),
+  ...(to && { before: after(to) }),
+})
+
 /** Conditions on the noteable `m` of this kind. */
 export function filtered(type: PlannedType, caller: Caller, f: NoteableFilters): Sql[] {
   const where: Sql[] = []
   if (f.scope) where.push(ofScope(type, caller, f.scope))
   if (f.state) where.push(sql`m.state = ${f.state}`)
-  if (f.createdAfter) where.push(sql`m.created_at >= ${f.createdAfter}`)
-  if (f.createdBefore) where.push(sql`m.created_at < ${after(f.createdBefore)}`)
-  if (f.updatedAfter) where.push(sql`m.updated_at >= ${f.updatedAfter}`)
-  if (f.updatedBefore) where.push(sql`m.updated_at < ${after(f.updatedBefore)}`)
+  where.push(...inRange(raw('m.created_at'), rangeOf(f.createdAfter, f.createdBefore)))
+  where.push(...inRange(raw('m.updated_at'), rangeOf(f.updatedAfter, f.updatedBefore)))
   return [...where, ...matching(type, caller, f)]
 }
 
-/** Filters that leave few noteables: these are checked one by one. */
-export const leavesFew = ({ scope, author, reaction, assignee, milestone }: Omit<NoteableFilters, 'search'>): boolean =>
+/** Filters that leave few noteables of a set: these are checked one by one. */
+export const leavesFew = (
+  { scope, author, reaction, assignee, milestone, iids, createdAfter, createdBefore }: NoteableFilters,
+  set: NoteableSet,
+): boolean =>
   [scope, author].some((filter) => filter !== undefined) ||
+  // An index of the project has those.
+  (set.of === 'project' && [iids, createdAfter, createdBefore].some((filter) => filter !== undefined)) ||
   [reaction, assignee, milestone].some((filter) => filter !== undefined && filter !== 'None')
 
-/** Required labels and texts, by which `reach` finds noteables, and the other filters. */
-export function lookedUp<Filters extends NoteableFilters>({ labels, search, ...others }: Filters) {
+/** Required labels, texts and times of update, by which `reach` finds noteables, and the other filters. */
+export function lookedUp<Filters extends NoteableFilters>({
+  labels,
+  search,
+  updatedAfter,
+  updatedBefore,
+  ...others
+}: Filters) {
   return {
+    updated: rangeOf(updatedAfter, updatedBefore),
     labels: typeof labels === 'string' ? undefined : labels,
     search: search?.text.trim() ? search : undefined,
     others: { ...others, ...(typeof labels === 'string' && { labels }) },

@@ -4,6 +4,7 @@ import type { List, ListPart } from '../../../api/list.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import {
+  byUpdateOf,
   featureOf,
   kindOf,
   lowestReader,
@@ -12,6 +13,7 @@ import {
   readableRow,
   type ScheduledType,
   tableOf,
+  updatesTableOf,
 } from '../../discussion/index.ts'
 import { numberFor, projectParts, within } from '../../namespaces/index.ts'
 import { memberAtLeast, openVisibility, projectOf, visibleProjects, withinLimits } from '../../projects/index.ts'
@@ -19,7 +21,7 @@ import type { MatchingFilters, NoteableSet } from './filters.ts'
 import { issuesIn } from './issue-number-queries.ts'
 import { type Labelled, labelledBy, labelledOnce } from './label-queries.ts'
 import { ownConfidential } from './own-confidential-queries.ts'
-import { hasLabels, looksUpLabels, matchesText } from './queries.ts'
+import { hasLabels, inRange, looksUpLabels, matchesText, type TimeRange } from './queries.ts'
 
 /** What a list of noteables reads: the conditions of the caller's access, or the parts that imply them. */
 type Reach = {
@@ -43,8 +45,10 @@ type Wanted = {
   readonly few: boolean
   /** The filters leave confidential ones only. */
   readonly confidential?: boolean
-  /** The order of the list, in which there is an index: by time also of what is open to others, by state. Absent for totals. */
-  readonly order?: 'time' | 'other' | undefined
+  /** The order of the list, in which there is an index: by a time also of what is open to others, by state. Absent for totals. */
+  readonly order?: 'created' | 'updated' | 'other' | undefined
+  /** Leaves those that were last updated between these times; the conditions do not say so. */
+  readonly updated?: TimeRange | undefined
   /** Leaves those with labels of these titles; the conditions of the filters do not say so. */
   readonly labels?: readonly string[] | undefined
   /** Leaves those that match this text; the conditions do not say so. */
@@ -54,11 +58,21 @@ type Wanted = {
 }
 
 type Reached = Wanted & {
+  /** The table or view of the noteables `m`. */
+  readonly rows: Sql
   /** The conditions of the filters without the one of `labels`, and that. */
   readonly others: readonly Sql[]
   readonly labelCondition: Sql | undefined
   /** As `filters` with the labels, which suits a total: PostgreSQL may start from them. */
   readonly counted: readonly Sql[]
+}
+
+/** The noteable `m` was updated then. A join that PostgreSQL may start from either side: the table of `m` has no index by this time. */
+function updatedIn({ type, set }: Wanted, range: TimeRange): Sql[] {
+  const times = inRange(raw('u.updated_at'), range)
+  if (times.length === 0) return []
+  const ofProject = set.of === 'project' ? [sql`u.project_id = ${set.id}`] : []
+  return [sql`exists (select from ${updatesTableOf(type)} u where u.id = m.id and ${and([...ofProject, ...times])})`]
 }
 
 /** The noteables `m` of a set that the caller may read, and that meet the filters. */
@@ -68,18 +82,24 @@ export function reach(wanted: Wanted): Reach {
   const bySearch = set.of === 'everyone' && !wanted.few ? matches : undefined
   const few = wanted.few || matches !== undefined
   const byLabel = set.of === 'everyone' && wanted.order && !few ? labels : undefined
-  const others = [...wanted.filters, ...(matches && !bySearch ? [matches] : [])]
-  const counted = [...others, ...(labels ? [hasLabels(type, labels)] : [])]
+  // Few are found by other columns, and sorted.
+  const byUpdate = wanted.order === 'updated' && (!few || bySearch !== undefined)
+  const rows = (byUpdate ? byUpdateOf : tableOf)(type)
+  const range = wanted.updated ?? {}
+  const updated = few ? inRange(raw('m.updated_at'), range) : updatedIn(wanted, range)
+  const byText = matches && !bySearch ? [matches] : []
+  const others = [...wanted.filters, ...(byUpdate ? inRange(raw('m.updated_at'), range) : updated), ...byText]
+  const counted = [...wanted.filters, ...updated, ...byText, ...(labels ? [hasLabels(type, labels)] : [])]
   const labelCondition = labels && looksUpLabels(type, labels)
   const filters = [...others, ...(labelCondition ? [labelCondition] : [])]
-  const reached = { ...wanted, few, filters, others, labelCondition, counted }
-  const from = sql`from ${tableOf(type)} m join projects p on p.id = m.project_id`
+  const reached = { ...wanted, few, rows, filters, others, labelCondition, counted }
+  const from = sql`from ${rows} m join projects p on p.id = m.project_id`
   if (set.of === 'project') {
     const own = [sql`m.project_id = ${set.id}`, ...filters]
     const byRareLabel = labels && !few ? partsByLabel(labelledBy(type, { titles: labels, state: wanted.state })) : {}
     return kindOf(type).hiddenBy
       ? { from, where: [...own, notHidden(type, caller)], ...byRareLabel }
-      : { from: sql`from ${tableOf(type)} m`, where: own, ...byRareLabel }
+      : { from: sql`from ${rows} m`, where: own, ...byRareLabel }
   }
   const visible = [raw('not p.deleting'), visibleProjects(caller)]
   const readableOnes = [...visible, readableRow(type, caller)]
@@ -101,7 +121,7 @@ export function reach(wanted: Wanted): Reach {
     // Counted with labels that the planner may start from.
     const total = { from, where: and([...readableOnes, ...counted, bySearch]) }
     const matching = {
-      ...{ table, key: raw('m.id'), condition: bySearch, walked: walked(type) },
+      ...{ table, key: raw('m.id'), condition: bySearch, walked: walked(rows) },
       ...(labels && { counted: total }),
     }
     return { from, where: readable, matching, onePlan: ofState(reached) }
@@ -202,19 +222,16 @@ function manyProjects({ type, filters, labels }: Reached, rows: number): Sql {
 
 /** The first rows of the table that meet conditions on `m`, with their projects. Looking these up keeps the planner in the order. */
 const walked =
-  (type: ScheduledType, where: readonly Sql[] = []) =>
+  (rows: Sql, where: readonly Sql[] = []) =>
   (range: Sql): Sql =>
-    sql`
-      from (select m${raw(passedOn)} from ${tableOf(type)} m where ${and(where)} ${range}) as m
-        cross join ${projectOf('m')}
-    `
+    sql`from (select m${raw(passedOn)} from ${rows} m where ${and(where)} ${range}) as m cross join ${projectOf('m')}`
 
 /**
- * The noteables of a part that have labels; the filters require them, too. `rows` are conditions on `m` that the part implies: an index by
+ * The noteables of a part that have labels; the filters require them, too. `implied` are conditions on `m` that the part implies: an index by
  * time has the rows that meet them and are of the state, so that these alone are looked at.
  */
-function labelledPart(reached: Reached, labelled: Labelled, part: ListPart, rows: readonly Sql[]): ListPart {
-  const { type, order, state } = reached
+function labelledPart(reached: Reached, labelled: Labelled, part: ListPart, implied: readonly Sql[]): ListPart {
+  const { order, state } = reached
   const inState = state === undefined ? [] : [sql`m.state = ${state}`]
   const asked = onlyLabel(reached)
   return {
@@ -223,7 +240,7 @@ function labelledPart(reached: Reached, labelled: Labelled, part: ListPart, rows
     few: true,
     crowded: {
       when: () => labelled.common,
-      from: walked(type, order === 'time' && rows.length > 0 ? [...rows, ...inState] : []),
+      from: walked(reached.rows, order !== 'other' && implied.length > 0 ? [...implied, ...inState] : []),
       where: and([part.where, ...asked]),
     },
   }
@@ -255,7 +272,7 @@ function partOfProjects(reached: Reached, condition = raw('true')): ListPart {
     ...part,
     crowded: {
       when: (rows) => sql`(select count(*) from list_projects) >= ${manyProjects(reached, rows)}`,
-      from: walked(reached.type),
+      from: walked(reached.rows),
       // Looked up in a hash table before the project is: the planner makes a join of a bare `in`.
       where: sql`${condition} and coalesce(m.project_id in (select id from list_projects), false)`,
     },

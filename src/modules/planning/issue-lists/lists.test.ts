@@ -4,6 +4,7 @@ import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, unique, World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
+import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 import { openIssue } from '../issues/testing.ts'
 
 const iids = ({ json }: { json: any }) => json.map(({ iid }: any) => iid)
@@ -260,6 +261,10 @@ test('D3-ISSUES-CONFIDENTIAL: nothing lists, counts or finds a confidential issu
         await listed(`/issues?scope=all&order_by=due_date&labels=hidden`),
         await listed(`/projects/${project.id}/issues`),
         await listed(`/groups/${group.id}/issues`),
+        await listed('/issues?scope=all&order_by=updated_at'),
+        await listed('/issues?scope=all&updated_after=2020-01-01'),
+        await listed(`/projects/${project.id}/issues?order_by=updated_at`),
+        await listed(`/groups/${group.id}/issues?order_by=updated_at&state=opened`),
         await listed(`/projects/${project.id}/milestones/${milestone.id}/issues`),
         await listed(`/search?scope=issues&search=${word}`),
         await listed(`/projects/${project.id}/search?scope=issues&search=${word}`),
@@ -276,7 +281,7 @@ test('D3-ISSUES-CONFIDENTIAL: nothing lists, counts or finds a confidential issu
     }
   }
   const shown = (times: number) => ({
-    ...{ listed: Array(10).fill(times), notes: times, notesInProject: times, all: times, hidden: times },
+    ...{ listed: Array(14).fill(times), notes: times, notesInProject: times, all: times, hidden: times },
     ...{ project: times, group: times, label: times },
   })
   const openIssues = async (who: Client) => (await who.get(`/projects/${project.id}`)).json.open_issues_count
@@ -307,4 +312,34 @@ test('issues of a milestone are listed in its project or group, newest first', a
   expect(ids(await world.root.get(`/groups/${group.id}/milestones/${shared.id}/issues`))).toEqual([three.id, two.id])
   expect((await world.root.get(`${at}/${shared.id}/issues`)).status).toBe(404)
   expect((await world.anonymous.get(`${at}/${own.id}/issues`)).status).toBe(401)
+})
+
+test.for([
+  ['issues', openIssue],
+  ['merge_requests', openMergeRequest],
+] as const)('%s: a comment changes the place in lists by time of update', async ([kind, open], { world }) => {
+  const group = await world.group({ visibility: 'public' })
+  const project = await storedProject(world, { group, visibility: 'public' })
+  const first = await open(world, { project })
+  const second = await open(world, { project, branch: 'other' })
+  const { updated_at } = (await world.root.get(second.at)).json
+  const listed = async () => {
+    const found: number[][] = []
+    for (const path of [`/projects/${project.id}/${kind}?`, `/groups/${group.id}/${kind}?`, `/${kind}?scope=all&`])
+      for (const filter of ['', '&state=opened', `&author_id=${world.root.id}`])
+        found.push(
+          ids(await world.root.get(`${path}order_by=updated_at&created_after=${first.record.created_at}${filter}`)),
+        )
+    return found
+  }
+  const since = async (more: string) =>
+    ids(await world.root.get(`/projects/${project.id}/${kind}?updated_after=${updated_at}${more}`))
+  expect(await listed()).toEqual(Array(9).fill([second.id, first.id]))
+  expect(await since('')).toEqual([second.id])
+  await world.root.post(`${first.at}/notes`, { body: 'Still there' })
+  expect(await listed()).toEqual(Array(9).fill([first.id, second.id]))
+  expect(await since('')).toEqual([second.id, first.id])
+  expect(await since('&order_by=updated_at')).toEqual([first.id, second.id])
+  expect(await since(`&order_by=updated_at&iids[]=${first.iid}`)).toEqual([first.id])
+  expect(await since('&state=closed')).toEqual([])
 })

@@ -15,7 +15,11 @@ export const issueOrders = [
 
 export type IssueOrder = { readonly by: (typeof issueOrders)[number]; readonly sort: Direction }
 
-export const isByTime = ({ by }: IssueOrder): boolean => by === 'created_at' || by === 'updated_at'
+/** Which indexes have the order. */
+export function wayOf({ by }: IssueOrder): 'created' | 'updated' | 'other' {
+  if (by === 'created_at') return 'created'
+  return by === 'updated_at' ? 'updated' : 'other'
+}
 
 type Key = List['order'][number]
 

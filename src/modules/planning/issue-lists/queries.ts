@@ -11,7 +11,7 @@ import { filtered, leavesFew, lookedUp, negated, notMatching } from '../filters/
 import { reach } from '../filters/reach-queries.ts'
 import { cachedIssues, holdersOfIssue } from '../issues/record-queries.ts'
 import type { IssueState } from '../issues/states.ts'
-import { type IssueOrder, isByTime, orderKeys } from './order-queries.ts'
+import { type IssueOrder, orderKeys, wayOf } from './order-queries.ts'
 
 /** Filters by due date: without one (`0`), with one, or by the day. */
 export const dueFilters = [
@@ -88,17 +88,18 @@ function conditions(caller: Caller, f: IssueFilters): Sql[] {
 }
 
 function reachOf(caller: Caller, set: NoteableSet, filters: IssueFilters, order?: IssueOrder) {
-  const { labels, search, others } = lookedUp(filters)
+  const { labels, search, updated, others } = lookedUp(filters)
   return reach({
     type,
     caller,
     set,
-    order: order && (isByTime(order) ? 'time' : 'other'),
+    order: order && wayOf(order),
     filters: conditions(caller, others),
-    few: leavesFew(filters) || (filters.epic !== undefined && filters.epic !== 'None'),
+    few: leavesFew(filters, set) || (filters.epic !== undefined && filters.epic !== 'None'),
     confidential: filters.confidential === true,
     labels,
     search,
+    updated,
     state: filters.state,
   })
 }

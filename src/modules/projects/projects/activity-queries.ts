@@ -5,8 +5,8 @@ import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { RootFiles } from './root-files.ts'
 
 /**
- * The last activity is this exact: each update of it leaves a version of the row, with entries in all indexes of projects, until no
- * transaction sees it. In a busy project, while a backup runs, thousands of these would slow down all that reads the project.
+ * The last activity is this exact: each update of it leaves a version of the row until no transaction sees it. In a busy project, while a
+ * backup runs, thousands of these would slow down all that reads the project.
  */
 const activityInterval = raw(`interval '10 seconds'`)
 

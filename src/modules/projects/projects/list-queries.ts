@@ -118,7 +118,7 @@ const insideOrShared = (set: GroupSet, inside: Sql): Sql =>
   set.shared === 'with' ? sql`(${inside} or ${sharedWith(set)})` : inside
 
 /** The projects of a set, which are found from the set unless they are a great part of all. */
-function partOfSet(set: ProjectSet, caller: Caller, ids: readonly Sql[]): ListPart {
+function partOfSet(set: ProjectSet, caller: Caller, ids: readonly Sql[], order: ProjectOrder): ListPart {
   const where = and(setCondition(set, caller))
   // With n of P projects, reading in order until `rows` are found takes `rows` · P / n rows, and sorting all takes n.
   const many = (rows: number) => sql`
@@ -135,7 +135,7 @@ function partOfSet(set: ProjectSet, caller: Caller, ids: readonly Sql[]): ListPa
       when: (rows) => sql`
         (select count(*) from (select from projects p where ${where} limit ${many(rows)}) as counted) >= ${many(rows)}
       `,
-      from: walked(ids),
+      from: walked(ids, order),
       where:
         set.of === 'group' && set.shared !== 'only'
           ? // Looked up in a hash table.
@@ -195,11 +195,11 @@ export function listProjects(
   const level = memberLevel(filters)
   const isOwn = filters.owned || filters.starred
   const few = set.of !== 'everyone' || isOwn || level !== undefined
-  const matching = matches && !few ? found(matches, idsBetween(filters)) : undefined
+  const matching = matches && !few ? found(matches, idsBetween(filters), filters.order_by) : undefined
   const parts = partsOf(caller, set, filters)
   const ofSet =
     set.of !== 'everyone' && !matches && !isOwn && level === undefined
-      ? partOfSet(set, caller, idsBetween(filters))
+      ? partOfSet(set, caller, idsBetween(filters), filters.order_by)
       : undefined
   const where: Sql[] = [raw('not p.deleting'), ...(ofSet ? [] : setCondition(set, caller))]
   if (!parts) where.push(visibleProjects(caller))
@@ -235,7 +235,8 @@ export function listProjects(
     type: 'Project',
     capped: true,
     select: options === 'stamps' ? stampSelect(caller, {}) : recordSelect(caller, options),
-    from: sql`from projects p`,
+    // Few are found by other columns, and sorted.
+    from: sql`from ${few ? raw('projects') : tableOf(filters.order_by)} p`,
     key: raw('p.id'),
     where,
     // Indexes lead to the projects, in the order or by the set, whatever the values are.
@@ -270,18 +271,21 @@ const idsBetween = ({ id_after, id_before }: ProjectFilters): Sql[] => [
   ...(id_before === undefined ? [] : [sql`p.id < ${id_before}`]),
 ]
 
+/** The table, or the view of the same columns, that has an index of the order. */
+const tableOf = (order: ProjectOrder): Sql => raw(order === 'last_activity_at' ? 'projects_by_activity' : 'projects')
+
 /** The first projects that meet conditions. `offset 0` keeps the planner from leaving the order. */
 const walked =
-  (where: readonly Sql[]) =>
+  (where: readonly Sql[], order: ProjectOrder) =>
   (range: Sql): Sql =>
-    sql`from (select p${raw(passedOn)} from projects p where ${and(where)} ${range} offset 0) as p`
+    sql`from (select p${raw(passedOn)} from ${tableOf(order)} p where ${and(where)} ${range} offset 0) as p`
 
 /** How the projects that match a text are found. The order starts at the ids. */
-const found = (condition: Sql, ids: readonly Sql[]): Matching => ({
+const found = (condition: Sql, ids: readonly Sql[], order: ProjectOrder): Matching => ({
   table: raw('projects p'),
   key: raw('p.id'),
   condition,
-  walked: walked(ids),
+  walked: walked(ids, order),
 })
 
 /** In the user's personal namespace, or in a group that they own directly or through a parent. */

@@ -62,8 +62,8 @@ function conditions(caller: Caller, f: MergeRequestFilters): Sql[] {
   return where
 }
 
-const isFew = (f: MergeRequestFilters): boolean =>
-  leavesFew(f) ||
+const isFew = (f: MergeRequestFilters, set: NoteableSet): boolean =>
+  leavesFew(f, set) ||
   [f.sourceBranch, f.sourceProjectId, f.commit, f.ids].some((filter) => filter !== undefined) ||
   [f.reviewer, f.approvedBy].some((filter) => filter !== undefined && filter !== 'None')
 
@@ -74,7 +74,7 @@ export function listMergeRequests(
   filters: MergeRequestFilters,
   { by, sort }: MergeRequestOrder,
 ): List {
-  const { labels, search, others } = lookedUp(filters)
+  const { labels, search, updated, others } = lookedUp(filters)
   return {
     type,
     cached: true,
@@ -85,10 +85,11 @@ export function listMergeRequests(
       caller,
       set,
       filters: conditions(caller, others),
-      few: isFew(filters),
-      order: 'time',
+      few: isFew(filters, set),
+      order: by === 'created_at' ? 'created' : 'updated',
       labels,
       search,
+      updated,
       state: filters.state,
     }),
     key: raw('m.id'),
