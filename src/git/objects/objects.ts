@@ -183,8 +183,13 @@ export async function writeTree(repo: Repository, entries: readonly NewTreeEntry
   return tree.oid
 }
 
-/** Identity and time; the zone is formatted as `+0200`. */
-export type NewSignature = { readonly name: string; readonly email: string; readonly at: Date; readonly zone?: string }
+/** Identity and time, or seconds since 1970, which may be beyond the range of dates; the zone is formatted as `+0200`. */
+export type NewSignature = {
+  readonly name: string
+  readonly email: string
+  readonly at: Date | number
+  readonly zone?: string
+}
 
 /** A name and an address without the characters that git reserves. Git rejects an empty name. */
 export const personText = ({ name, email }: Pick<NewSignature, 'name' | 'email'>): string => {
@@ -193,7 +198,7 @@ export const personText = ({ name, email }: Pick<NewSignature, 'name' | 'email'>
 }
 
 const signature = ({ at, zone = '+0000', ...person }: NewSignature): string =>
-  `${personText(person)} ${Math.floor(at.getTime() / 1000)} ${zone}`
+  `${personText(person)} ${typeof at === 'number' ? at : Math.floor(at.getTime() / 1000)} ${zone}`
 
 export type NewCommit = {
   readonly tree: Oid

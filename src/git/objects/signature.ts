@@ -24,12 +24,12 @@ export function parseSignature(line: string): Signature {
   }
 }
 
-/** Converts it for use in another commit. */
+/** Converts it for use in another commit. Git has no times before 1970, and no zones of more than four digits. */
 export const writtenAs = ({ name, email, seconds, offsetMinutes }: Signature): NewSignature => ({
   name,
   email,
-  at: new Date(seconds * 1000),
-  zone: zoneOf(offsetMinutes),
+  at: Math.max(0, seconds),
+  zone: Math.abs(offsetMinutes) < 100 * 60 ? zoneOf(offsetMinutes) : '+0000',
 })
 
 function zoneOf(minutes: number): string {

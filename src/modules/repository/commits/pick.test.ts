@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test, type World } from '../../../../test/world.ts'
+import { writeObject } from '../../../git/objects/objects.ts'
 import { storedProject } from './testing.ts'
 
 /** `main` and `stable` diverge after the first commit. */
@@ -72,6 +73,22 @@ describe('POST /projects/:id/repository/commits/:sha/cherry_pick', () => {
     git('update-ref', 'refs/heads/orphan', other)
     expect((await pick(first, 'orphan')).status).toBe(201)
     expect(git('ls-tree', '--name-only', 'orphan')).toBe('a.txt\nb.txt\ne.txt')
+  })
+
+  test.for([
+    ['99999999999999 +0000', '99999999999999 +0000'],
+    ['1700000000 +9999', '1700000000 +0000'],
+    ['1700000000 -1200', '1700000000 -1200'],
+  ] as const)('a cherry-pick of a commit of the time %s is a valid commit', async ([time, kept], { world }) => {
+    const { fix, pick, git, repository } = await storedLines(world)
+    const text = git('cat-file', 'commit', fix).replace(/^author .*$/m, `author Eve <eve@example.com> ${time}`)
+    const odd = await writeObject(repository.repo, 'commit', Buffer.from(text))
+    git('update-ref', 'refs/heads/odd', odd)
+    expect((await pick('odd', 'stable')).status).toBe(201)
+    git('update-ref', '-d', 'refs/heads/odd')
+    git('prune', '--expire=now')
+    expect(git('cat-file', 'commit', 'stable')).toContain(`\nauthor Eve <eve@example.com> ${kept}\n`)
+    expect(git('fsck', '--strict')).toBe('')
   })
 
   test('a cherry-pick follows renames', async ({ world }) => {
