@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
+import { changeProject } from '../../../../test/tables/projects.ts'
 import { test, unique } from '../../../../test/world.ts'
-import { batch, follow, oidOf } from '../../pushes/large-files/testing.ts'
+import { batch, follow, oidOf, upload } from '../../pushes/large-files/testing.ts'
 
 const create = (file_path: string, content: string) => ({ action: 'create', file_path, content })
 
@@ -33,5 +34,26 @@ describe('commits of files that .gitattributes assigns to LFS', () => {
     await world.root.put(`/projects/${project.id}`, { lfs_enabled: false })
     expect((await commit(create('d.bin', 'plain'))).status).toBe(201)
     expect(await raw('d.bin')).toBe('plain')
+  })
+
+  test('a commit that starts from another project brings the LFS files of its history', async ({ world }) => {
+    const [project, fork] = [await world.project(), await world.project()]
+    await changeProject(world, fork.id, { forked_from_project_id: project.id })
+    const commit = (id: number, wish: object) =>
+      world.root.post(`/projects/${id}/repository/commits`, { branch: 'main', commit_message: 'Add', ...wish })
+    const [content, other] = [unique('large'), unique('other')]
+    for (const each of [content, other]) await upload(world.root, fork, each)
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oidOf(content)}\nsize ${content.length}\n`
+    await commit(fork.id, { actions: [create('a.bin', pointer)] })
+    await commit(fork.id, { actions: [{ action: 'delete', file_path: 'a.bin' }, create('b', 'b')] })
+    const made = await commit(project.id, {
+      branch: 'theirs',
+      start_project: fork.id,
+      start_branch: 'main',
+      actions: [create('c', 'c')],
+    })
+    expect(made.status).toBe(201)
+    const found = (await batch(world.root, project, 'download', [content, other])).json.objects
+    expect(found).toMatchObject([{ actions: { download: {} } }, { error: { code: 404 } }])
   })
 })

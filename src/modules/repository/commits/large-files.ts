@@ -3,12 +3,13 @@ import { Readable } from 'node:stream'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import { FilterAttributes } from '../../../git/format/attributes.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { readBlob } from '../../../git/objects/blobs.ts'
-import { parsePointer, pointerText } from '../../../git/objects/pointers.ts'
+import { newPointers, parsePointer, pointerText } from '../../../git/objects/pointers.ts'
 import type { TreeEdit } from '../../../git/objects/tree-edit.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import { openStorage, storeFile } from '../../pushes/index.ts'
+import { linkFrom, openStorage, storeFile } from '../../pushes/index.ts'
 
 const maxAttributesBytes = 1024 * 1024
 
@@ -56,5 +57,22 @@ export class NewLargeFiles {
   async store(): Promise<void> {
     for (const [oid, content] of this.#contents)
       await storeFile(this.#ctx, this.#project.id, { oid, size: content.length }, Readable.from([content]))
+  }
+}
+
+/**
+ * Gives a project the large files of another one, whose code the caller may read, to which the history of a commit from there points.
+ * Call it before a ref reaches the commit. One process.
+ */
+export async function bringLargeFiles(
+  ctx: Ctx,
+  project: ProjectSubject,
+  repo: Repository,
+  { commit, of }: { readonly commit: Oid; readonly of: number },
+): Promise<void> {
+  if (!ctx.settings.lfs_enabled) return
+  for await (const pointers of newPointers(repo, [commit])) {
+    const oids = pointers.map(({ oid }) => oid)
+    if (oids.length > 0) await ctx.transaction((tx) => linkFrom(tx, of, project.id, oids))
   }
 }

@@ -12,8 +12,8 @@ import { type Target, unusableName } from './move-branch.ts'
 export type Start = {
   readonly branch?: string
   readonly sha?: string
-  /** Repository of another project. */
-  readonly repo?: Repository
+  /** Another project, with its repository. */
+  readonly other?: { readonly id: number; readonly repo: Repository }
   /** The branch may be elsewhere and is overwritten. */
   readonly force?: boolean
 }
@@ -28,23 +28,23 @@ const noBranch = () => invalid('You can only create or edit files when you are o
  * the current commit of the branch. Fetches the commit if it is in another repository.
  */
 export async function findStart({ repo, branch }: Target, start: Start, tip: Oid | null): Promise<Commit | undefined> {
-  const from = start.repo ?? repo
-  const differs = start.repo !== undefined || start.sha !== undefined || (start.branch ?? branch) !== branch
+  const from = start.other?.repo ?? repo
+  const differs = start.other !== undefined || start.sha !== undefined || (start.branch ?? branch) !== branch
   const oid =
     start.sha === undefined ? await tipOf(from, start.branch ?? branch, differs, tip) : await shaOf(from, start.sha)
-  if (oid === undefined && (start.repo !== undefined || (await hasBranches(repo)))) throw noBranch()
+  if (oid === undefined && (start.other !== undefined || (await hasBranches(repo)))) throw noBranch()
   if (differs && tip !== null && !start.force)
     throw invalid(`A branch called '${branch}' already exists. Switch to that branch in order to make changes`)
   // Such a branch name is ambiguous with a commit id.
   if (tip === null && /^[0-9a-f]{40}$/.test(branch)) throw unusableName(branch, 'Branch name is invalid')
   if (oid === undefined) return undefined
-  if (start.repo) await fetchCommit(repo, start.repo, oid)
+  if (start.other) await fetchCommit(repo, start.other.repo, oid)
   return readCommit(repo, oid)
 }
 
 /** The error of an invalid branch name, in the order of the checks. */
 export async function refuseBranchName(repo: Repository, branch: string, start: Start): Promise<Failure> {
-  const from = start.repo ?? repo
+  const from = start.other?.repo ?? repo
   const ref = branchRef(start.branch ?? branch)
   const begins = start.sha !== undefined || (ref !== undefined && (await readRef(from, ref)) !== undefined)
   return begins || !(await hasBranches(repo)) ? unusableName(branch, 'Branch name is invalid') : noBranch()

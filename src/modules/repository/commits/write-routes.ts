@@ -44,7 +44,7 @@ export const commitWriteRoutes = [
         start: {
           ...(params.start_branch && { branch: params.start_branch }),
           ...(params.start_sha && { sha: params.start_sha }),
-          ...(startProject && { repo: openRepository(ctx, startProject) }),
+          ...(startProject && { other: { id: startProject.id, repo: openRepository(ctx, startProject) } }),
           force: params.force,
         },
         actions: params.actions,

@@ -12,7 +12,7 @@ import { callerSignature } from '../../accounts/index.ts'
 import { openForWriting, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { type RefusalKind, requireBranchAccess } from './branch-access.ts'
 import { applyActions, type FileAction, touchedPaths } from './file-actions.ts'
-import { NewLargeFiles } from './large-files.ts'
+import { bringLargeFiles, NewLargeFiles } from './large-files.ts'
 import { lostRace, type MadeCommit, moveBranch, type Target } from './move-branch.ts'
 import { requireFresh } from './stale-check.ts'
 import { findStart, refuseBranchName, type Start } from './start-point.ts'
@@ -71,7 +71,7 @@ async function makeCommit(
   ctx: Ctx,
   repo: Repository,
   from: Commit | undefined,
-  { project, actions, message, author, counted }: CommitRequest,
+  { project, start, actions, message, author, counted }: CommitRequest,
 ): Promise<MadeCommit> {
   const edit = await TreeEdit.of(repo, from?.tree)
   const largeFiles = await NewLargeFiles.of(ctx, project, repo, edit)
@@ -94,6 +94,7 @@ async function makeCommit(
   return {
     commit,
     async store() {
+      if (from && start.other) await bringLargeFiles(ctx, project, repo, { commit: from.oid, of: start.other.id })
       await largeFiles?.store()
       await storeObjects(repo, [...contents.filter(({ oid }) => added.has(oid)), ...objects, object])
       edit.cacheTrees()
