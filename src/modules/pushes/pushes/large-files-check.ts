@@ -3,7 +3,7 @@ import type { Digest } from '../../../blobs/blob-store.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { Pointer } from '../../../git/objects/pointers.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import { sizesOf } from '../large-files/service.ts'
+import { claimFiles } from '../large-files/service.ts'
 import { openStorage, type Storage } from '../large-files/storage.ts'
 import type { Transport } from './queries.ts'
 
@@ -32,12 +32,15 @@ export class LargeFilesCheck {
     return !this.#isPassed && (await this.#open()) !== undefined
   }
 
-  /** At most one statement. */
+  /**
+   * Gives a fork those that its source has, as a client that uploads them does, so that it keeps them without the source. At most one
+   * statement, and a transaction for a fork.
+   */
   async areStored(pointers: readonly Pointer[]): Promise<boolean> {
     const oids = pointers.map(({ oid }) => oid as Digest)
     const storage = oids.length === 0 ? undefined : await this.#open()
     if (!storage) return true
-    const known = await sizesOf(this.#push.ctx, storage, oids)
+    const known = await claimFiles(this.#push.ctx, storage, oids)
     return oids.every((oid) => known.has(oid))
   }
 

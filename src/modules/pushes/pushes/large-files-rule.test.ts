@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { deleteLargeFiles } from '../../../../test/tables/pushes.ts'
-import { git, temporaryFolder, test, unique } from '../../../../test/world.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
+import { deleteLargeFiles, largeFilesOf } from '../../../../test/tables/pushes.ts'
+import { git, type TestProject, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
 import { parsePointer } from '../../../git/objects/pointers.ts'
 import { gitCommands } from '../../repository/commits/testing.ts'
 import { oidOf, upload } from '../large-files/testing.ts'
@@ -38,6 +39,37 @@ describe('pushes with LFS pointers', () => {
     await deleteLargeFiles(world, project.id)
     await git(work, 'push', '-q', url, 'main~1:refs/heads/again')
     await git(work, 'push', '-q', url, ':again')
+  })
+
+  /** A project with a first commit, a fork of it, and a working copy with the branch `large`, which points to an LFS file. */
+  async function withFork(world: World, work: string) {
+    const [source, fork] = [
+      await world.project({ visibility: 'public' }),
+      await world.project({ visibility: 'public' }),
+    ]
+    await changeProject(world, fork.id, { forked_from_project_id: source.id })
+    await git(work, 'init', '-q', '-b', 'main')
+    await git(work, 'commit', '-q', '--allow-empty', '-m', 'First')
+    for (const project of [source, fork]) await git(work, 'push', '-q', world.remote(project, world.root), 'main')
+    const content = unique('large')
+    await git(work, 'switch', '-q', '-c', 'large')
+    await writeFile(join(work, 'large.bin'), pointer(content))
+    await git(work, 'add', '.')
+    await git(work, 'commit', '-qm', 'Point')
+    const push = (project: TestProject) => git(work, 'push', '-q', world.remote(project, world.root), 'large')
+    return { source, fork, content, oid: oidOf(content), push }
+  }
+
+  test('a fork keeps the LFS files of its source to which pushed commits point, also pushed without LFS', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const { source, fork, content, oid, push } = await withFork(world, folder.path)
+    await expect(push(fork)).rejects.toThrow(refusal)
+    await upload(world.root, source, content)
+    await push(fork)
+    expect((await world.root.delete(`/projects/${fork.id}/fork`)).status).toBe(204)
+    expect(await largeFilesOf(world, fork.id, 'oid')).toEqual([{ oid }])
   })
 
   test('a push with missing LFS files is accepted when LFS is disabled', async ({ world }) => {
