@@ -23,8 +23,9 @@ export const pointerText = ({ oid, sizeBytes }: Pointer): string =>
 const readAtOnce = 500
 
 /**
- * LFS pointers in the commits that no ref reaches yet (or none of `excluding`), in batches, possibly with duplicates. One
- * `rev-list`, and one round trip per new blob small enough to be a pointer.
+ * LFS pointers in the commits that no ref reaches yet (or none of `excluding`), in batches, possibly with duplicates. Refs of merge
+ * requests do not count, because they may have commits of forks, whose files the project lacks. One `rev-list`, and one round trip per
+ * new blob small enough to be a pointer.
  */
 export async function* newPointers(
   repo: Repository,
@@ -40,7 +41,7 @@ export async function* newPointers(
       '--filter-provided-objects',
       // Git checks separately that the commits are complete.
       '--ignore-missing',
-      ...(excluding ? [] : (['--not', '--all', '--not'] as const)),
+      ...(excluding ? [] : (['--not', '--exclude=refs/merge-requests/*', '--all', '--not'] as const)),
       // A push may name more refs than fit into a command line.
       '--stdin',
     ],

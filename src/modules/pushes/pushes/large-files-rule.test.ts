@@ -72,6 +72,20 @@ describe('pushes with LFS pointers', () => {
     expect(await largeFilesOf(world, fork.id, 'oid')).toEqual([{ oid }])
   })
 
+  test('commits that only a merge request from a fork has are refused until their LFS files are uploaded', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const { source, fork, content, push } = await withFork(world, folder.path)
+    await upload(world.root, fork, content)
+    await push(fork)
+    const wish = { source_branch: 'large', target_branch: 'main', target_project_id: source.id, title: 'Large' }
+    expect((await world.root.post(`/projects/${fork.id}/merge_requests`, wish)).status).toBe(201)
+    await expect(push(source)).rejects.toThrow(refusal)
+    await upload(world.root, source, content)
+    await push(source)
+  })
+
   test('a push with missing LFS files is accepted when LFS is disabled', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project({ lfs_enabled: false })
