@@ -1,3 +1,4 @@
+import { featureLevels } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
@@ -37,7 +38,7 @@ export async function createProjectWithContent(
   const { initialize_with_readme, default_branch: requested, import_url, ...attributes } = input
   // Compat: glab sends parameters that the user omitted as empty strings.
   const default_branch = requested || undefined
-  if (default_branch !== undefined && branchRef(default_branch) === undefined)
+  if (default_branch !== undefined && !isUsableBranch(default_branch))
     throw invalidFields({ default_branch: ['is invalid'] })
   const source = sources.find((name) => input[name] !== undefined)
   if (initialize_with_readme && source)
@@ -56,10 +57,14 @@ export async function createProjectWithContent(
       fillFromTemplate(ctx, tx, id, { template, defaultBranch: default_branch }),
     )
   const project = await createProject(ctx, attributes, ownerId)
-  if (!initialize_with_readme) return project
+  // No one may push a first commit to a repository that is disabled.
+  if (!initialize_with_readme || project.repository_access_level === featureLevels.disabled) return project
   await commitReadme(ctx, project, default_branch)
   return getRecord(ctx, project.id)
 }
+
+/** Pushes refuse a name of 40 digits, too, because it is ambiguous with a commit id. */
+const isUsableBranch = (name: string): boolean => branchRef(name) !== undefined && !/^[0-9a-f]{40}$/.test(name)
 
 /** Namespace and path of a project that a push creates. */
 export type Plan = { readonly namespaceId: number; readonly path: string }

@@ -282,6 +282,22 @@ describe('POST /projects', () => {
     expect(initialized).toMatchObject({ status: 201, json: { default_branch: 'master' } })
   })
 
+  test('400 without a project for a default branch that no push may create', async ({ world }) => {
+    const ann = await world.user()
+    const wish = { name: 'Hex', path: 'hex', initialize_with_readme: true, default_branch: 'a'.repeat(40) }
+    expect(await ann.post('/projects', wish)).toMatchObject({
+      status: 400,
+      json: { message: { default_branch: ['is invalid'] } },
+    })
+    expect((await ann.get(`/projects/${ann.username}%2Fhex`)).status).toBe(404)
+  })
+
+  test('a project without a repository has no README', async ({ world }) => {
+    const disabled = { repository_access_level: 'disabled', merge_requests_enabled: false, jobs_enabled: false }
+    const made = await world.root.post('/projects', { name: unique('bare'), initialize_with_readme: true, ...disabled })
+    expect(made).toMatchObject({ status: 201, json: { empty_repo: true } })
+  })
+
   test('a project needs a name or a path', async ({ world }) => {
     const ann = await world.user()
     expect((await ann.post('/projects', { path: 'Only.Path' })).json).toMatchObject({
