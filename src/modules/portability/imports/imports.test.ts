@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { caughtUp } from '../../../../test/tables/events.ts'
 import { archiveImports } from '../../../../test/tables/portability.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
@@ -151,6 +152,25 @@ describe('POST /projects/import', () => {
     expect(now).toMatchObject({ id: json.id, path, description: 'Described', star_count: 1 })
     expect((await max.get(`/projects/${json.id}`)).json.permissions.project_access.access_level).toBe(30)
     expect((await zoe.get(`/projects/${old.id}`)).status).toBe(404)
+  })
+
+  test('readers of a project that an import replaces learn from the change feed that it is gone', async ({ world }) => {
+    const { archive } = await stage(world)
+    const [zoe, max] = [await world.user(), await world.user()]
+    const path = unique('fed')
+    const group = await world.group({
+      members: [
+        [zoe, 'owner'],
+        [max, 'guest'],
+      ],
+    })
+    const old = await world.project({ group, path })
+    await caughtUp(world)
+    const start = (await max.get('/events/changes')).headers['x-next-cursor']
+    await importOf(world, archive, zoe, { path, namespace: group.full_path, overwrite: 'true' })
+    await caughtUp(world)
+    const seen = (await max.get(`/events/changes?after=${start}`)).json
+    expect(seen).toContainEqual(expect.objectContaining({ kind: 'project_deleted', target_id: old.id }))
   })
 
   test('an import does not replace a project that the importer may not delete, nor one whose import fails', async ({

@@ -23,13 +23,15 @@ export async function replaceProject(tx: Tx, id: number, replacedId: number, act
   await saveName(tx, replacedId, { name: `${name}${aside}`, path: `${path}${aside}`, fullPath: `${fullPath}${aside}` })
   if (!(await claimRoute(tx, fullPath, { projectId: id }))) return false
   await saveName(tx, id, { name, path, fullPath })
-  await markDeleting(tx, replacedId)
+  const deleting = await markDeleting(tx, replacedId)
+  if (!deleting) return false
+  const { namespace_id, visibility } = deleting
   await enqueue(tx, removeProject, { projectId: replacedId })
   await emit(tx, {
     kind: 'project_deleted',
     projectId: replacedId,
     actorId,
-    payload: {},
+    payload: { namespace_id, visibility },
     facts: { full_path: fullPath },
   })
   return true
