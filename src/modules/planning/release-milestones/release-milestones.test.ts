@@ -57,13 +57,14 @@ describe('milestones of releases', () => {
     expect((await release(['One, two'])).json.milestones).toMatchObject([{ title: 'One, two' }])
   })
 
-  test('400 with unknown titles, and neither release nor change is stored', async ({ world }) => {
+  test('400 with unknown titles, and neither release, its tag nor change is stored', async ({ world }) => {
     const { ann, at, release } = await placed(world)
     const other = await placed(world)
     await other.ann.post(`${other.at}/milestones`, { title: 'Elsewhere' })
     const unknown = { status: 400, json: { message: 'Milestone(s) not found: Elsewhere, none' } }
     expect(await release(['Own', 'Elsewhere', 'none'])).toMatchObject(unknown)
     expect((await ann.get(`${at}/releases`)).json).toEqual([])
+    expect((await ann.get(`${at}/repository/tags`)).json).toEqual([])
     await release(['Own'])
     expect(await ann.put(`${at}/releases/v1`, { name: 'x', milestones: ['Elsewhere', 'none'] })).toMatchObject(unknown)
     expect((await ann.get(`${at}/releases/v1`)).json).toMatchObject({ name: 'v1', milestones: [{ title: 'Own' }] })

@@ -1,6 +1,7 @@
 import { allows, hasFeature } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import { invalid } from '../../../kernel/failure.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import type { MilestonesOfReleases } from '../../repository/index.ts'
@@ -11,6 +12,18 @@ import { lockMilestonesByTitle, milestonesOfReleases, replaceMilestones } from '
 const readsMilestones = ({ actor }: Ctx, { facts }: ProjectSubject): boolean =>
   allows(projectPolicy.read_milestone, actor, facts) &&
   (hasFeature('issues', actor, facts) || hasFeature('merge_requests', actor, facts))
+
+/** The ids of the milestones with these titles. Throws `invalid` if there is none with a title. */
+async function idsOf(ctx: Ctx, tx: Tx, project: ProjectSubject, titles: readonly string[]): Promise<number[]> {
+  const wanted = [...new Set(titles)]
+  const found = new Map<string, number>()
+  if (wanted.length > 0 && readsMilestones(ctx, project))
+    for (const { id, title } of await lockMilestonesByTitle(tx, project.id, wanted))
+      if (!found.has(title)) found.set(title, id)
+  const missing = wanted.filter((title) => !found.has(title))
+  if (missing.length > 0) throw invalid(`Milestone(s) not found: ${missing.join(', ')}`)
+  return [...found.values()]
+}
 
 /** The milestones of releases: of the project itself, and of the groups above it. */
 export const releaseMilestones: MilestonesOfReleases = {
@@ -27,14 +40,11 @@ export const releaseMilestones: MilestonesOfReleases = {
     return records
   },
 
+  async require(ctx, project, titles) {
+    await ctx.transaction((tx) => idsOf(ctx, tx, project, titles))
+  },
+
   async assign(ctx, tx, project, releaseId, titles) {
-    const wanted = [...new Set(titles)]
-    const found = new Map<string, number>()
-    if (wanted.length > 0 && readsMilestones(ctx, project))
-      for (const { id, title } of await lockMilestonesByTitle(tx, project.id, wanted))
-        if (!found.has(title)) found.set(title, id)
-    const missing = wanted.filter((title) => !found.has(title))
-    if (missing.length > 0) throw invalid(`Milestone(s) not found: ${missing.join(', ')}`)
-    await replaceMilestones(tx, releaseId, [...found.values()])
+    await replaceMilestones(tx, releaseId, await idsOf(ctx, tx, project, titles))
   },
 }

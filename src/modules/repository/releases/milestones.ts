@@ -13,6 +13,8 @@ export type MilestonesOfReleases = {
     project: ProjectSubject,
     releaseIds: readonly number[],
   ) => Promise<ReadonlyMap<number, readonly object[]>>
+  /** Throws `invalid` if there is no milestone with one of these titles. */
+  readonly require: (ctx: Ctx, project: ProjectSubject, titles: readonly string[]) => Promise<void>
   /** Gives a release the milestones with these titles, and no others. Throws `invalid` if there is none with a title. */
   readonly assign: (
     ctx: Ctx,

@@ -61,6 +61,8 @@ export async function createRelease(
 ): Promise<ReleaseRow> {
   requireName(input.name)
   requireLinks(input.links)
+  // Before the tag, which would stay if the release is refused.
+  if (input.milestones?.length) await milestones.require(ctx, project, input.milestones)
   const isNewTag = await ensureTag(ctx, project, input)
   const key = { projectId: project.id, tag: input.tag_name, authorId: ctx.actor!.id }
   return ctx.transaction(async (tx) => {
