@@ -116,4 +116,22 @@ describe('payloads of pipelines and releases', () => {
     const deleted = (await receiver.request(({ json }) => json.action === 'delete')).json
     expect(deleted).toEqual({ ...release, action: 'delete' })
   })
+
+  test('hooks learn of releases that are created, changed and deleted with their tags', async ({ world }) => {
+    await using made = await hooked(world)
+    const { receiver, project } = made
+    await withContent(world, project)
+    const tags = `/projects/${project.id}/repository/tags`
+    const seen = (action: string, tag: string) =>
+      receiver.request(({ json }) => json.object_kind === 'release' && json.action === action && json.tag === tag)
+    await world.root.post(tags, { tag_name: 'v1', ref: 'main', release_description: 'First' })
+    expect((await seen('create', 'v1')).json.description).toBe('First')
+    await world.root.put(`${tags}/v1/release`, { description: 'Second' })
+    expect((await seen('update', 'v1')).json.description).toBe('Second')
+    await world.root.post(tags, { tag_name: 'v2', ref: 'main' })
+    await world.root.post(`${tags}/v2/release`, { description: 'Other' })
+    expect((await seen('create', 'v2')).json.description).toBe('Other')
+    await world.root.delete(`${tags}/v1`)
+    expect((await seen('delete', 'v1')).json).toMatchObject({ description: 'Second', commit: null })
+  })
 })

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { type RowOf, text } from '../../../db/row.ts'
+import { integer, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 
 export const releaseRow = {
@@ -34,5 +34,25 @@ export const updateRelease = async (tx: Tx, projectId: number, tag: string, desc
     where project_id = ${projectId} and tag = ${tag}
   `)) > 0
 
-export const deleteRelease = (tx: Tx, projectId: number, tag: string): Promise<number> =>
-  tx.run(sql`delete from releases where project_id = ${projectId} and tag = ${tag}`)
+const deletedReleaseRow = {
+  release_id: integer,
+  name: nullable(text),
+  description: text,
+  created_at: timestamp,
+  released_at: timestamp,
+}
+
+/** What was deleted; undefined if the tag has no release notes. */
+export const deleteRelease = (
+  tx: Tx,
+  projectId: number,
+  tag: string,
+): Promise<RowOf<typeof deletedReleaseRow> | undefined> =>
+  tx.row(
+    deletedReleaseRow,
+    sql`
+      delete from releases
+      where project_id = ${projectId} and tag = ${tag}
+      returning id as release_id, name, description, created_at, released_at
+    `,
+  )

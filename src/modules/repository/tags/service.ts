@@ -1,4 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { tagName, tagRef } from '../../../git/format/ref-name.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
@@ -100,6 +102,7 @@ export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag
       // Release notes that remain of a tag deleted through git are about another commit.
       await deleteRelease(tx, project.id, name)
       await insertRelease(tx, { projectId: project.id, tag: name, description, authorId: actor.id })
+      await emitReleaseEvent(tx, ctx, 'release_created', project, name)
     })
   return tagRow(repo, project, name, to)
 }
@@ -113,8 +116,26 @@ export async function deleteTag(
 ): Promise<void> {
   const repo = openRepository(ctx, project)
   if (!(await deleteRef(ctx, project, repo, () => findTagRef(repo, name), requireUnmodified))) throw notFound('Tag')
-  await ctx.transaction((tx) => deleteRelease(tx, project.id, name))
+  await ctx.transaction(async (tx) => {
+    const facts = await deleteRelease(tx, project.id, name)
+    if (facts)
+      await emit(tx, {
+        kind: 'release_deleted',
+        projectId: project.id,
+        actorId: ctx.actor!.id,
+        payload: { tag: name },
+        facts,
+      })
+  })
 }
+
+const emitReleaseEvent = (
+  tx: Tx,
+  ctx: Ctx,
+  kind: 'release_created' | 'release_updated',
+  { id }: ProjectSubject,
+  tag: string,
+) => emit(tx, { kind, projectId: id, actorId: ctx.actor!.id, payload: { tag } })
 
 /** Adds release notes to a tag that has none. */
 export async function addRelease(
@@ -125,7 +146,10 @@ export async function addRelease(
 ): Promise<ReleaseRow> {
   if (!(await findTagRef(openRepository(ctx, project), tag))) throw notFound('Tag')
   const release = { projectId: project.id, tag, description, authorId: ctx.actor!.id }
-  if (!(await ctx.transaction((tx) => insertRelease(tx, release)))) throw conflict('Release already exists')
+  await ctx.transaction(async (tx) => {
+    if (!(await insertRelease(tx, release))) throw conflict('Release already exists')
+    await emitReleaseEvent(tx, ctx, 'release_created', project, tag)
+  })
   return { tag, description }
 }
 
@@ -137,6 +161,9 @@ export async function editRelease(
   description: string,
 ): Promise<ReleaseRow> {
   if (!(await findTagRef(openRepository(ctx, project), tag))) throw notFound('Tag')
-  if (!(await ctx.transaction((tx) => updateRelease(tx, project.id, tag, description)))) throw notFound('Release')
+  await ctx.transaction(async (tx) => {
+    if (!(await updateRelease(tx, project.id, tag, description))) throw notFound('Release')
+    await emitReleaseEvent(tx, ctx, 'release_updated', project, tag)
+  })
   return { tag, description }
 }
