@@ -123,6 +123,10 @@ describe('POST /projects/import', () => {
       visibility: 'internal',
       wiki_access_level: 'disabled',
     })
+    const group = await world.group({ visibility: 'internal', members: [[zoe, 'owner']] })
+    const within = { namespace: group.full_path, 'override_params[visibility]': 'public' }
+    const { id: lowered } = await importOf(world, archive, zoe, within)
+    expect((await zoe.get(`/projects/${lowered}`)).json.visibility).toBe('internal')
     const wrong = await upload(zoe, archive, { path: unique('wrong'), 'override_params[visibility]': 'secret' })
     expect(wrong).toMatchObject({
       status: 400,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { type Visibility, visibilities, visibilityName } from '../../../access/levels.ts'
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
@@ -71,8 +72,8 @@ export async function startImport(
   // Until the import is complete, the new project is beside the one that it replaces.
   const beside = replaced ? `${path.slice(0, 200)}-${randomBytes(8).toString('hex')}` : undefined
   const attributes = {
-    visibility: 'private' as const,
     ...chosen,
+    visibility: withinGroup(chosen.visibility ?? 'private', target),
     path: beside ?? path,
     name: beside ?? name ?? path,
     namespace_id: target.id,
@@ -97,6 +98,12 @@ export async function startImport(
   }).catch(asSentence)
   return { project: (await loadProject(String(id), ctx))!, state: state! }
 }
+
+/** As that of an archive, a chosen visibility is lowered to that of the group. */
+const withinGroup = (visibility: Visibility, target: NamespaceWithLevel): Visibility =>
+  target.kind === 'group' && visibilities[visibility] > target.visibility
+    ? visibilityName(target.visibility)
+    : visibility
 
 /** The project at a path that an import replaces, which the caller must be allowed to delete; undefined if there is none. */
 async function replacedProject(ctx: Ctx, fullPath: string): Promise<ProjectSubject | undefined> {
