@@ -158,7 +158,9 @@ describe('POST /projects/import', () => {
     expect((await zoe.get(`/projects/${old.id}`)).status).toBe(404)
   })
 
-  test('readers of a project that an import replaces learn from the change feed that it is gone', async ({ world }) => {
+  test('the change feed tells readers of a project that an import replaces it, and where the import is now', async ({
+    world,
+  }) => {
     const { archive } = await stage(world)
     const [zoe, max] = [await world.user(), await world.user()]
     const path = unique('fed')
@@ -171,10 +173,11 @@ describe('POST /projects/import', () => {
     const old = await world.project({ group, path })
     await caughtUp(world)
     const start = (await max.get('/events/changes')).headers['x-next-cursor']
-    await importOf(world, archive, zoe, { path, namespace: group.full_path, overwrite: 'true' })
+    const { id } = await importOf(world, archive, zoe, { path, namespace: group.full_path, overwrite: 'true' })
     await caughtUp(world)
     const seen = (await max.get(`/events/changes?after=${start}`)).json
     expect(seen).toContainEqual(expect.objectContaining({ kind: 'project_deleted', target_id: old.id }))
+    expect(seen).toContainEqual(expect.objectContaining({ kind: 'project_renamed', target_id: id }))
   })
 
   test('an import does not replace a project that the importer may not delete, nor one whose import fails', async ({

@@ -23,6 +23,13 @@ export async function replaceProject(tx: Tx, id: number, replacedId: number, act
   await saveName(tx, replacedId, { name: `${name}${aside}`, path: `${path}${aside}`, fullPath: `${fullPath}${aside}` })
   if (!(await claimRoute(tx, fullPath, { projectId: id }))) return false
   await saveName(tx, id, { name, path, fullPath })
+  await emit(tx, {
+    kind: 'project_renamed',
+    projectId: id,
+    actorId,
+    payload: {},
+    facts: { old_full_path: project.full_path, full_path: fullPath },
+  })
   const deleting = await markDeleting(tx, replacedId)
   if (!deleting) return false
   const { namespace_id, visibility } = deleting
