@@ -99,6 +99,21 @@ describe('repositories of forks', () => {
     expect((await world.root.get(`/projects/${id}?statistics=true`)).json.statistics.lfs_objects_size).toBe(42)
   })
 
+  test('a fork cannot be cloned before its repository was copied', async ({ world }) => {
+    await using work = await temporaryFolder()
+    const source = await sourceWithHistory(world)
+    const ann = await world.user()
+    const { id, path_with_namespace } = (await ann.post(`/projects/${source.id}/fork`)).json
+    const fork = { url: `${world.origin}/${path_with_namespace}.git` } as TestProject
+    for (const who of [ann, world.anonymous])
+      await expect(git(work.path, 'clone', '-q', world.remote(fork, who), 'copy')).rejects.toMatchObject({
+        stderr: expect.stringContaining('remote: A repository for this project does not exist yet.'),
+      })
+    await bringRepository(world, id)
+    await git(work.path, 'clone', '-q', world.remote(fork, ann), 'copy')
+    expect(await git(`${work.path}/copy`, 'log', '-1', '--format=%an')).not.toBe('')
+  })
+
   test('a fork of an empty project is empty', async ({ world }) => {
     const ann = await world.user()
     const id = await forkOf(ann, await world.project({ visibility: 'public' }))

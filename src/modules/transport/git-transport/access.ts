@@ -42,6 +42,8 @@ type Reach = {
   readonly fullPath: string
   readonly isVisible: boolean
   readonly mayFetch: boolean
+  /** An import or fork has not brought the repository yet: a clone of nothing would look complete. */
+  readonly isAwaited?: boolean
   readonly mayPush: () => boolean | Promise<boolean>
   readonly refusals: { readonly fetch: string; readonly push: string }
 }
@@ -58,7 +60,7 @@ export async function gitAccess(ctx: Ctx, path: string, service: Service, transp
   if (terms !== undefined) return refuse(terms)
   const pushes = service === 'git-receive-pack'
   const reach = await findReach(ctx, path)
-  if (!actor) return reach?.isVisible && !pushes && reach.mayFetch ? { target: reach.target } : { challenge: true }
+  if (!actor) return reach?.isVisible && !pushes && reach.mayFetch ? fetched(reach) : { challenge: true }
   const mayCreate = pushes && !reach && !actor.deployKey && reaches(actor.scopes, pushScopes)
   const plan = mayCreate ? await planFromPush(ctx, path) : undefined
   if (plan) return { plan }
@@ -66,7 +68,7 @@ export async function gitAccess(ctx: Ctx, path: string, service: Service, transp
   const { target, fullPath, refusals } = reach
   if (!reaches(actor.scopes, pushes ? pushScopes : pullScopes))
     return refuse(pushes ? 'You are not allowed to upload code.' : 'You are not allowed to download code.')
-  if (!pushes) return reach.mayFetch ? { target } : refuse(refusals.fetch)
+  if (!pushes) return reach.mayFetch ? fetched(reach) : refuse(refusals.fetch)
   if (!(await reach.mayPush())) return refuse(refusals.push)
   // Fetches follow a redirect; a push would suggest that the old address is still valid.
   if (fullPath.toLowerCase() !== path.toLowerCase())
@@ -75,6 +77,9 @@ export async function gitAccess(ctx: Ctx, path: string, service: Service, transp
     )
   return { target }
 }
+
+const fetched = ({ target, isAwaited }: Reach): Access =>
+  isAwaited ? { refused: 'missing', message: 'A repository for this project does not exist yet.' } : { target }
 
 /**
  * The repository at a path. A project at exactly this path comes first, because it may have the name of the wiki of a later
@@ -94,6 +99,7 @@ const reachOfProject = (ctx: Ctx, project: ProjectSubject): Reach => ({
   fullPath: project.full_path,
   isVisible: allows(projectPolicy.read_project, ctx.actor, project.facts),
   mayFetch: allows(projectPolicy.read_code, ctx.actor, project.facts),
+  isAwaited: project.facts.flags['importing'] === true,
   mayPush: async () =>
     allows(projectPolicy.push_code, ctx.actor, project.facts) || (await collaborationBranches(ctx, project)).size > 0,
   refusals: {
