@@ -106,6 +106,22 @@ describe('releases', () => {
     })
   })
 
+  test('a release is not lost to another one that has just created the tag', async ({ world }) => {
+    const { id, dan } = await tagged(world)
+    for (let round = 0; round < 15; round++) {
+      const tag = `r${round}`
+      const release = (name: string) => dan.post(at(id), described(tag, { ref: 'main', name }))
+      const onceTagged = async () => {
+        const isTagged = async () => (await dan.get(`/projects/${id}/repository/tags/${tag}`)).status === 200
+        while (!(await isTagged()));
+        return release('Later')
+      }
+      const made = (await Promise.all([release('First'), onceTagged()])).filter(({ status }) => status === 201)
+      expect(made).toHaveLength(1)
+      expect((await dan.get(at(id, tag))).json.name).toBe(made[0]!.json.name)
+    }
+  })
+
   test('releases are edited, and deleted without the tag or together with it', async ({ world }) => {
     const { id, dan } = await tagged(world)
     await dan.post(at(id), described('v/1', { name: 'First' }))

@@ -63,10 +63,10 @@ export async function createRelease(
   requireLinks(input.links)
   // Before the tag, which would stay if the release is refused.
   if (input.milestones?.length) await milestones.require(ctx, project, input.milestones)
-  const isNewTag = await ensureTag(ctx, project, input)
+  const outdated = await ensureTag(ctx, project, input)
   const key = { projectId: project.id, tag: input.tag_name, authorId: ctx.actor!.id }
   return ctx.transaction(async (tx) => {
-    if (isNewTag) await forgetRelease(tx, project.id, input.tag_name)
+    if (outdated) await deleteRelease(tx, outdated.id)
     const id = await insertRelease(tx, key, {
       name: input.name?.trim() || null,
       description: input.description ?? '',
@@ -80,20 +80,20 @@ export async function createRelease(
   })
 }
 
-/** Creates the tag if it is missing; returns whether it was. */
-async function ensureTag(ctx: Ctx, project: ProjectSubject, { tag_name, tag_message, ref }: NewRelease) {
+/** Creates the tag if it is missing. Returns a release that remains of a tag deleted through git, which is about another commit. */
+async function ensureTag(
+  ctx: Ctx,
+  project: ProjectSubject,
+  { tag_name, tag_message, ref }: NewRelease,
+): Promise<ReleaseRow | undefined> {
   const name = tagRef(tag_name)
   if (!name) throw invalid('Tag name invalid')
-  if (await readRef(openRepository(ctx, project), name)) return false
+  if (await readRef(openRepository(ctx, project), name)) return undefined
   if (!ref) throw new Failure('unprocessable', 'Ref is not specified')
+  // Before the tag: a concurrent request may release that as soon as it exists.
+  const outdated = await findRelease(ctx.db, project.id, tag_name)
   await createTag(ctx, project, { tag_name, ref, ...(tag_message && { message: tag_message }) })
-  return true
-}
-
-/** A release that remains of a tag deleted through git is about another commit. */
-async function forgetRelease(tx: Tx, projectId: number, tag: string): Promise<void> {
-  const id = await lockRelease(tx, projectId, tag)
-  if (id !== undefined) await deleteRelease(tx, id)
+  return outdated
 }
 
 /** Absent attributes stay; an empty name becomes that of the tag. */

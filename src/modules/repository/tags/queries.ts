@@ -42,17 +42,13 @@ const deletedReleaseRow = {
   released_at: timestamp,
 }
 
-/** What was deleted; undefined if the tag has no release notes. */
-export const deleteRelease = (
-  tx: Tx,
-  projectId: number,
-  tag: string,
-): Promise<RowOf<typeof deletedReleaseRow> | undefined> =>
+/** The id of the release notes of a tag; undefined if it has none. */
+export const findReleaseId = async (db: Db, projectId: number, tag: string): Promise<number | undefined> =>
+  (await db.row({ id: integer }, sql`select id from releases where project_id = ${projectId} and tag = ${tag}`))?.id
+
+/** What was deleted; undefined if another request was first. */
+export const deleteRelease = (tx: Tx, id: number): Promise<RowOf<typeof deletedReleaseRow> | undefined> =>
   tx.row(
     deletedReleaseRow,
-    sql`
-      delete from releases
-      where project_id = ${projectId} and tag = ${tag}
-      returning id as release_id, name, description, created_at, released_at
-    `,
+    sql`delete from releases where id = ${id} returning id as release_id, name, description, created_at, released_at`,
   )

@@ -17,7 +17,7 @@ import { moveRefs } from '../../pushes/index.ts'
 import { searchNames } from '../branches/ref-search.ts'
 import { deleteRef } from '../commits/delete-ref.ts'
 import type { TagRow } from './entity.ts'
-import { deleteRelease, insertRelease, type ReleaseRow, updateRelease } from './queries.ts'
+import { deleteRelease, findReleaseId, insertRelease, type ReleaseRow, updateRelease } from './queries.ts'
 
 export const nameOfTag = ({ name }: RefTip): string => tagName(name) ?? name
 
@@ -94,15 +94,16 @@ export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag
           tagger: callerSignature(ctx),
           message,
         })
+  const description = input.release_description?.trim() ? input.release_description : undefined
+  // Release notes that remain of a tag deleted through git are about another commit. Later ones are about this tag.
+  const outdated = description === undefined ? undefined : await findReleaseId(ctx.db, project.id, name)
   const outcome = await moveRefs(ctx, project.id, repo, [{ name: ref, from: null, to }], { refusal: invalid })
   if (outcome === 'stale') throw invalid(`Tag ${name} already exists`)
-  const description = input.release_description
-  if (description?.trim())
+  if (description !== undefined)
     await ctx.transaction(async (tx) => {
-      // Release notes that remain of a tag deleted through git are about another commit.
-      await deleteRelease(tx, project.id, name)
-      await insertRelease(tx, { projectId: project.id, tag: name, description, authorId: actor.id })
-      await emitReleaseEvent(tx, ctx, 'release_created', project, name)
+      if (outdated !== undefined) await deleteRelease(tx, outdated)
+      const isInserted = await insertRelease(tx, { projectId: project.id, tag: name, description, authorId: actor.id })
+      if (isInserted) await emitReleaseEvent(tx, ctx, 'release_created', project, name)
     })
   return tagRow(repo, project, name, to)
 }
@@ -115,9 +116,12 @@ export async function deleteTag(
   requireUnmodified: () => Promise<void>,
 ): Promise<void> {
   const repo = openRepository(ctx, project)
+  // Before the tag is gone: a concurrent request may create it again, with other release notes.
+  const release = await findReleaseId(ctx.db, project.id, name)
   if (!(await deleteRef(ctx, project, repo, () => findTagRef(repo, name), requireUnmodified))) throw notFound('Tag')
+  if (release === undefined) return
   await ctx.transaction(async (tx) => {
-    const facts = await deleteRelease(tx, project.id, name)
+    const facts = await deleteRelease(tx, release)
     if (facts)
       await emit(tx, {
         kind: 'release_deleted',
