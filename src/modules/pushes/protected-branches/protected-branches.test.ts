@@ -288,4 +288,14 @@ describe('deprecated endpoints to protect branches', () => {
       json: { message: '404 Branch Not Found' },
     })
   })
+
+  test('concurrent requests to protect a branch succeed as they do one after the other', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ a: '1' })
+    const protect = () =>
+      world.root.put(`/projects/${id}/repository/branches/main/protect`, { developers_can_push: true })
+    const answers = await Promise.all(Array.from({ length: 6 }, protect))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200])
+    expect((await world.root.get(at(id, 'main'))).json.push_access_levels).toMatchObject([{ access_level: 30 }])
+  })
 })

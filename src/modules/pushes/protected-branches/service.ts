@@ -1,4 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import { Failure } from '../../../kernel/failure.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { accessLevels } from '../protected-refs/levels.ts'
 import { grantOf } from '../protected-refs/params.ts'
@@ -15,6 +16,11 @@ const levelFor = (developers: boolean | undefined): Grant[] => [
 const replacedLevels = (developers: boolean | undefined): GrantChanges | undefined =>
   developers === undefined ? undefined : { remove: 'all', add: levelFor(developers) }
 
+function asTaken(error: unknown): undefined {
+  if (error instanceof Failure && error.kind === 'conflict') return undefined
+  throw error
+}
+
 /** Protects the branch of this name, or changes the levels of its existing rule. */
 export async function protectOneBranch(
   ctx: Ctx,
@@ -22,10 +28,14 @@ export async function protectOneBranch(
   name: string,
   { push, merge }: Developers,
 ): Promise<void> {
-  const rule = await findProtectedRef(ctx.db, project.id, 'branch', name, ctx.actor)
-  if (!rule) {
-    await protectRef(ctx, project, { kind: 'branch', name }, { push: levelFor(push), merge: levelFor(merge) })
-    return
+  const find = () => findProtectedRef(ctx.db, project.id, 'branch', name, ctx.actor)
+  const grants = { push: levelFor(push), merge: levelFor(merge) }
+  let rule = await find()
+  while (!rule) {
+    const made = await protectRef(ctx, project, { kind: 'branch', name }, grants).catch(asTaken)
+    if (made) return
+    // A concurrent request has made the rule, which now gets the levels of this one.
+    rule = await find()
   }
   const [pushes, merges] = [replacedLevels(push), replacedLevels(merge)]
   await changeProtectedRef(
