@@ -36,7 +36,15 @@ export { copyPushRule } from './push-rules/service.ts'
 export { decide, refusedPush } from './pushes/decide.ts'
 export { commitReadme } from './pushes/first-commit.ts'
 export { refreshRepository } from './pushes/jobs.ts'
-export { completePush, discardChanges, discardPush, recordIntent, settle } from './pushes/journal.ts'
+export {
+  completePush,
+  discardChanges,
+  discardPush,
+  LateRefusal,
+  recordIntent,
+  requireBranchStays,
+  settle,
+} from './pushes/journal.ts'
 export { changesRef, movePushedRefs } from './pushes/move-pushed-refs.ts'
 export { moveRefs } from './pushes/move-refs.ts'
 export { findDonePush, type NewPush, type PushTarget } from './pushes/queries.ts'

@@ -1,6 +1,7 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { Filled, Optional, Params, Text } from '../../../api/params/types.ts'
 import { editProject, Project, project, writeParams } from '../../projects/index.ts'
+import { requireBranchStays } from '../../pushes/index.ts'
 import { acceptMirrorChange, mirrorParams } from '../pull-mirrors/configure.ts'
 
 const editParams = {
@@ -19,7 +20,12 @@ export const projectEditRoutes = [
     allow: 'admin_project',
     params: Params(editParams, { atLeastOneOf: Object.keys(editParams) as (keyof typeof editParams)[] }),
     returns: Project,
-    handle: async ({ subject, params, ctx }) =>
-      editProject(ctx, subject, params, await acceptMirrorChange(ctx, subject, params)),
+    async handle({ subject, params, ctx }) {
+      const changeMirror = await acceptMirrorChange(ctx, subject, params)
+      return editProject(ctx, subject, params, async (tx) => {
+        if (params.default_branch !== undefined) await requireBranchStays(tx, subject.id, params.default_branch)
+        await changeMirror?.(tx)
+      })
+    },
   }),
 ]

@@ -7,6 +7,7 @@ import { branchName, type RefName } from '../../../git/format/ref-name.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import { readRefs, syncRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
+import { invalidFields } from '../../../kernel/failure.ts'
 import {
   lockProject,
   openRepository,
@@ -20,9 +21,11 @@ import { parsePushOptions } from '../push-options/parse.ts'
 import { feedOfPush } from './feed.ts'
 import { firstBranch } from './first-branch.ts'
 import {
+  defaultBranchOf,
   deleteChanges,
   findPush,
   insertPush,
+  isBeingDeleted,
   isOfProject,
   type NewPush,
   type ProjectPush,
@@ -30,6 +33,7 @@ import {
   settlePush,
   targetOfUnsettled,
 } from './queries.ts'
+import { refViolation } from './ref-rules.ts'
 import { lockSideTarget } from './side-journal.ts'
 import type { LockedTarget, SettledPush } from './target.ts'
 
@@ -39,10 +43,30 @@ import type { LockedTarget, SettledPush } from './target.ts'
  * in between, settling compares the refs with the intent. So every move has its effects, and has them once.
  */
 
-/** Records the intended changes. Returns the id to settle. One statement. */
+/** The reason for refusing a push that has arisen since the decision. */
+export class LateRefusal extends Error {
+  override name = 'LateRefusal'
+}
+
+/**
+ * Records the intended changes. Returns the id to settle. One statement, and another if branches are deleted: a request that makes one of
+ * them the default branch sees the intent (`requireBranchStays`), or was first and is seen here. Throws `LateRefusal`.
+ */
 export async function recordIntent(ctx: Ctx, push: NewPush): Promise<number> {
   await ctx.outside?.begin()
-  return insertPush(ctx.db, push)
+  const id = await insertPush(ctx.db, push)
+  const deletesBranches = push.changes.some(({ name, to }) => to === null && branchName(name) !== undefined)
+  if (!deletesBranches || !isOfProject(push)) return id
+  const refused = refViolation(push.changes, await defaultBranchOf(ctx.db, push.projectId))
+  if (refused === undefined) return id
+  await discardPush(ctx, id)
+  throw new LateRefusal(refused)
+}
+
+/** Throws `invalid` if a push is about to delete the branch. The project is locked. */
+export async function requireBranchStays(tx: Tx, projectId: number, branch: string): Promise<void> {
+  if (await isBeingDeleted(tx, projectId, `refs/heads/${branch}`))
+    throw invalidFields({ base: [`Could not change HEAD: branch '${branch}' is being deleted`] })
 }
 
 /** Ends a push in which certainly nothing moved. */

@@ -4,7 +4,7 @@ import { NothingMoved, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { type Failure, forbidden, invalid } from '../../../kernel/failure.ts'
 import { decide } from './decide.ts'
-import { completePush, discardPush, recordIntent, settle } from './journal.ts'
+import { completePush, discardPush, LateRefusal, recordIntent, settle } from './journal.ts'
 import type { NewPush } from './queries.ts'
 import type { PushMode } from './rule.ts'
 
@@ -30,14 +30,17 @@ export function moveRefs(
 ): Promise<'moved' | 'stale'> {
   const push = { projectId, actorId: ctx.actor?.id ?? null, transport, options, changes }
   let main: string | null = null
+  const refuse = (reason: string, byPushRule = false) => (refusal ?? (byPushRule ? invalid : forbidden))(reason)
   return moveJournaled(ctx, repo, push, {
     store,
     async allow(objects) {
       const verdict = await decide(ctx, projectId, changes, objects, { transport, ...mode })
-      if (verdict.refused !== undefined) throw (refusal ?? (verdict.offence ? invalid : forbidden))(verdict.refused)
+      if (verdict.refused !== undefined) throw refuse(verdict.refused, verdict.offence !== undefined)
       main = verdict.project.default_branch
     },
     complete: (id) => completePush(ctx, repo, { id, ...push }, main),
+  }).catch((error: unknown) => {
+    throw error instanceof LateRefusal ? refuse(error.message) : error
   })
 }
 

@@ -54,6 +54,22 @@ export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
     `,
   ))!.id
 
+/** The default branch of a project as it is now. */
+export const defaultBranchOf = async (db: Db, projectId: number): Promise<string | null> =>
+  (await db.row({ default_branch: nullable(text) }, sql`select default_branch from projects where id = ${projectId}`))
+    ?.default_branch ?? null
+
+/** Whether a pending push deletes a ref. */
+export const isBeingDeleted = (db: Db, projectId: number, ref: string): Promise<boolean> =>
+  db.exists(sql`
+    select
+    from pushes p join ref_changes c on c.push_id = p.id
+    where p.project_id = ${projectId}
+      and p.state = 'intended'
+      and c.ref = convert_to(${ref}, 'UTF8')
+      and c.new_oid is null
+  `)
+
 export const pushRow = {
   id: integer,
   actor_id: nullable(integer),

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { pushesTo } from '../../../../test/tables/pushes.ts'
-import { test } from '../../../../test/world.ts'
+import { git, temporaryFolder, test } from '../../../../test/world.ts'
 import { duringMove, storedProject } from '../commits/testing.ts'
 import { deleteMergedBranches } from './jobs.ts'
 import { branchAt } from './testing.ts'
@@ -21,6 +21,26 @@ describe('DELETE branches', () => {
       status: 400,
       json: { message: 'The default branch of a project cannot be deleted.' },
     })
+  })
+
+  test('a branch does not become the default branch while it is deleted', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { id, full_path, repository } = await storedProject(world)
+    repository.commit({ a: '1' })
+    const url = world.remote({ url: `${world.origin}/${full_path}.git` } as never, world.root)
+    await git(folder.path, 'init', '-q')
+    for (let round = 0; round < 20; round++) {
+      const branch = `x${round}`
+      repository.git('update-ref', `refs/heads/${branch}`, 'main')
+      const push = () => git(folder.path, 'push', '-q', url, `:${branch}`).catch((error: { stderr: string }) => error)
+      await Promise.all([
+        world.root.put(`/projects/${id}`, { default_branch: branch }),
+        round % 2 === 0 ? world.root.delete(branchAt(id, branch)) : push(),
+      ])
+      const { default_branch } = (await world.root.get(`/projects/${id}`)).json
+      expect((await world.root.get(branchAt(id, default_branch))).status, `round ${round}`).toBe(200)
+      await world.root.put(`/projects/${id}`, { default_branch: 'main' })
+    }
   })
 
   test('a branch that moves during its deletion is deleted', async ({ world }) => {

@@ -15,6 +15,7 @@ import {
   decideSide,
   discardChanges,
   discardPush,
+  LateRefusal,
   linesOf,
   linesOfOffence,
   movePushedRefs,
@@ -81,7 +82,12 @@ export async function receivePush(
         options: isMachine(actor) ? withoutMergeRequests(parsed.valid) : parsed.valid,
         changes: updates.filter(changesRef),
       }
-      if (intended.changes.length > 0) push = { id: await recordIntent(ctx, intended), ...intended }
+      try {
+        if (intended.changes.length > 0) push = { id: await recordIntent(ctx, intended), ...intended }
+      } catch (error) {
+        if (!(error instanceof LateRefusal)) throw error
+        return { ok: false, messages: [error.message] }
+      }
       const warnings = updates
         .filter((update) => !changesRef(update))
         .map(({ name }) => `warning: deleting a non-existent ref: ${name}`)
