@@ -5,7 +5,7 @@ import { instance } from '../../instance/index.ts'
 import { SystemHook } from '../hooks/entity.ts'
 import type { HookHolder } from '../hooks/holder.ts'
 import { hookId, hookInput, hookParams } from '../hooks/params.ts'
-import { hookRow, hooksOf } from '../hooks/queries.ts'
+import { findHook, hookRow, hooksOf } from '../hooks/queries.ts'
 import { createHook, editHook, getHook, removeHook } from '../hooks/service.ts'
 import { flagsOf } from '../hooks/triggers.ts'
 import { HookEvent, HookReplay, SystemHookTest, TestedSystemHook } from './entity.ts'
@@ -91,6 +91,7 @@ export const systemHookRoutes = [
     summary: 'Delete a system hook',
     description: 'Nothing more is sent to it. Returns the hook as it was.',
     params: byId,
+    changedAt: async (_subject, { hook_id }, ctx) => (await findHook(ctx.db, holder, hook_id))?.updated_at,
     returns: SystemHook,
     handle: ({ params: { hook_id }, ctx }) => removeHook(ctx, holder, hook_id),
   }),

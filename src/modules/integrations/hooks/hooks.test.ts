@@ -105,6 +105,19 @@ describe.for(bases)('hooks of %s', (base) => {
     expect(await world.root.put(`${hooks}/${id}`, { url })).toMatchObject(gone)
   })
 
+  test('412 when a hook changed after If-Unmodified-Since of its deletion', async ({ world }) => {
+    const hooks = await placeIn(world, base)
+    const at = `${hooks}/${(await world.root.post(hooks, { url })).json.id}`
+    const since = (time: string) => ({ headers: { 'if-unmodified-since': time } })
+    expect(await world.root.delete(at, since('Thu, 01 Jan 1970 00:00:00 GMT'))).toMatchObject({
+      status: 412,
+      json: { message: '412 Precondition Failed' },
+    })
+    expect((await world.root.get(at)).status).toBe(200)
+    expect((await world.root.delete(at, since(new Date(Date.now() + 60_000).toUTCString()))).status).toBe(200)
+    expect((await world.root.delete(at, since('Thu, 01 Jan 1970 00:00:00 GMT'))).status).toBe(404)
+  })
+
   test('a hook is not found under another project or group', async ({ world }) => {
     const [hooks, others] = [await placeIn(world, base), await placeIn(world, base)]
     const { id } = (await world.root.post(hooks, { url })).json
@@ -197,6 +210,8 @@ describe('who may change hooks', () => {
     expect((await world.root.get('/hooks')).json.map(({ id }: { id: number }) => id)).toContain(made.json.id)
     const at = `/hooks/${made.json.id}`
     expect((await world.root.put(at, { url, push_events: false })).json).toMatchObject({ push_events: false })
+    const old = { headers: { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' } }
+    expect((await world.root.delete(at, old)).status).toBe(412)
     expect((await world.root.delete(at)).status).toBe(200)
     expect((await world.root.delete(at)).status).toBe(404)
   })

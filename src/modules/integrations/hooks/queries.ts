@@ -14,13 +14,14 @@ export const hookRow = {
   branch_filter: text,
   enable_ssl_verification: boolean,
   created_at: timestamp,
+  updated_at: timestamp,
   /** In the future; null if nothing is wrong. */
   paused_until: nullable(timestamp),
 }
 export type HookRow = RowOf<typeof hookRow>
 
 const columns = raw(`h.id, h.project_id, h.namespace_id, h.shown_url, h.triggers, h.branch_filter,
-  h.enable_ssl_verification, h.created_at, h.disabled_until as paused_until`)
+  h.enable_ssl_verification, h.created_at, h.updated_at, h.disabled_until as paused_until`)
 
 /** Of the hooks `h` of a holder; services of projects are none of them. */
 const hooksOfHolder = (holder: HookHolder): Sql => sql`(${heldBy('h', holder)} and h.service is null)`

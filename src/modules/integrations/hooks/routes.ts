@@ -6,7 +6,7 @@ import { ofProjectsAndGroups } from '../../groups/index.ts'
 import { GroupHook, ProjectHook } from './entity.ts'
 import type { HookHolder } from './holder.ts'
 import { hookId, hookInput, hookParams } from './params.ts'
-import { type HookRow, hookRow, hooksOf } from './queries.ts'
+import { findHook, type HookRow, hookRow, hooksOf } from './queries.ts'
 import { createHook, editHook, getHook, removeHook } from './service.ts'
 
 /** Hooks of projects, and of groups, which receive the events of all projects below the group. */
@@ -72,6 +72,7 @@ export const hookRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
       subject,
       allow: 'admin_hook',
       params: Params({ hook_id: hookId }),
+      changedAt: async (held, params, ctx) => (await findHook(ctx.db, holder(held), params.hook_id))?.updated_at,
       returns: Hook,
       handle: ({ subject: held, params, ctx }) => removeHook(ctx, holder(held), params.hook_id),
     }),
