@@ -9,6 +9,7 @@ import {
   lockAccess,
   lockSharingBelow,
   moveTree,
+  namespacePathViolations,
   namespacePlaced,
   renameTree,
   retireRoutes,
@@ -44,6 +45,9 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
     const above = parent?.traversal_ids ?? []
     if (above.length + (await heightOf(tx, held.traversal_ids)) > deepestNesting)
       throw refuse('Group has too deep level of nesting.')
+    // Other names are reserved at the top level than below a group.
+    const [misplaced] = namespacePathViolations(held.path, parent !== undefined)
+    if (misplaced !== undefined) throw refuse(`Path ${misplaced}.`)
 
     await retireRoutes(tx, held.traversal_ids)
     await moveTree(tx, held.traversal_ids, parent)

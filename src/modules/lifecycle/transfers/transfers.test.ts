@@ -204,6 +204,27 @@ describe('POST /groups/:id/transfer', () => {
     expect((await ann.get(`/groups/${inner.id}`)).json.full_path).toBe(inner.full_path)
   })
 
+  test('400 for a transfer of a group whose path is reserved at its new place', async ({ world }) => {
+    const top = await world.group()
+    const inTop = (path: string, parent?: number) =>
+      world.root.post('/groups', { name: path, path, ...(parent !== undefined && { parent_id: parent }) })
+    const inner = (await inTop('api', top.id)).json
+    expect(await world.root.post(`/groups/${inner.id}/transfer`)).toMatchObject({
+      status: 400,
+      json: { message: 'Transfer failed: Path api is a reserved name.' },
+    })
+    expect((await world.root.get(`/groups/${inner.id}`)).json).toMatchObject({
+      parent_id: top.id,
+      full_path: `${top.full_path}/api`,
+    })
+    const outer = (await inTop('find_file')).json
+    expect(await world.root.post(`/groups/${outer.id}/transfer`, { group_id: top.id })).toMatchObject({
+      status: 400,
+      json: { message: 'Transfer failed: Path find_file is a reserved name.' },
+    })
+    await world.root.delete(`/groups/${outer.id}`)
+  })
+
   test('400 for a transfer that nests groups too deeply', async ({ world }) => {
     const chain: TestGroup[] = []
     for (let depth = 0; depth < 19; depth++) {
