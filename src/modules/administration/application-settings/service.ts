@@ -1,19 +1,19 @@
-import { readdir } from 'node:fs/promises'
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { lockSettings, type StoredSettings } from '../../../settings/queries.ts'
-import { type Settings, withDefaults } from '../../../settings/settings.ts'
+import { withDefaults } from '../../../settings/settings.ts'
 import { saveSettings } from '../../../settings/store.ts'
 import { violationsAbout } from '../../../settings/violations.ts'
 import { putInForce } from '../../instance/index.ts'
+import { unknownStorages } from '../../projects/index.ts'
 import { changesIn } from './changes.ts'
 import { isSecret, openSettings, sealSettings } from './sealing.ts'
 
 /** Changes all given settings or none; every process applies them within a second. */
 export async function changeSettings(ctx: Ctx, params: Readonly<Record<string, unknown>>): Promise<StoredSettings> {
   const changes = await changesIn(ctx, params)
-  const storages = await unknownStorages(ctx, changes)
+  const storages = await unknownStorages(ctx, changes.repository_storages ?? [])
   return ctx.transaction(async (tx) => {
     const { values } = await lockSettings(tx)
     const violations = {
@@ -35,11 +35,3 @@ export async function changeSettings(ctx: Ctx, params: Readonly<Record<string, u
 
 /** The value as it is logged: of a secret, only whether it is set. */
 const loggedValue = (name: string, value: unknown): unknown => (isSecret(name) ? value !== null : value)
-
-/** Names of storages, which are folders, that do not exist. `default` is created on first use. */
-async function unknownStorages(ctx: Ctx, { repository_storages = [] }: Partial<Settings>): Promise<string[]> {
-  const wanted = repository_storages.filter((name) => name !== 'default')
-  if (wanted.length === 0) return []
-  const folders = await readdir(ctx.repositoriesDir).catch((): string[] => [])
-  return wanted.filter((name) => !folders.includes(name))
-}

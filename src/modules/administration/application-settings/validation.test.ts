@@ -1,5 +1,8 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
+import { repositoriesDir } from '../../../app.ts'
 import { certificate, change, errorOf, keyOfCertificate, otherKey, path, refusal } from './testing.ts'
 
 describe('settings that require others', () => {
@@ -129,6 +132,16 @@ describe('values of settings', () => {
   ]
   test.for(refused)('400 when %s is %j', async ([name, value, text], { world }) => {
     expect(await change(world, { [name]: value })).toMatchObject(refusal(name, text))
+  })
+
+  test('400 for a repository storage whose name no storage can have, and for a file', async ({ world }) => {
+    const above = repositoriesDir(world.config)
+    await mkdir(join(above, 'Fast.SSD'), { recursive: true })
+    await writeFile(join(above, 'notes'), 'no folder')
+    for (const name of ['Fast.SSD', 'notes'])
+      expect(await change(world, { repository_storages: ['default', name] })).toMatchObject(
+        refusal('repository_storages', `can't include: ${name}`),
+      )
   })
 
   const unread: [name: string, value: unknown, error: string][] = [

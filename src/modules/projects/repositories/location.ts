@@ -4,6 +4,9 @@ import { basename, dirname, join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import { integer, type RowOf, text } from '../../../db/row.ts'
 
+/** Whether a storage may have this name. */
+export const isStorageName = (text: string): boolean => /^[a-z0-9_-]{1,50}$/.test(text)
+
 /**
  * Path of a repository:
  *
@@ -21,7 +24,7 @@ import { integer, type RowOf, text } from '../../../db/row.ts'
  */
 export function repositoryDir(root: string, storage: string, id: number, kind: 'project' | 'side' = 'project'): string {
   if (!Number.isSafeInteger(id) || id <= 0) throw new Error(`not the id of a repository: ${id}`)
-  if (!/^[a-z0-9_-]{1,50}$/.test(storage)) throw new Error(`not a storage: ${storage}`)
+  if (!isStorageName(storage)) throw new Error(`not a storage: ${storage}`)
   return join(root, storage, kind === 'side' ? sideFolder : '', `${diskPath({ id })}.git`)
 }
 
