@@ -11,6 +11,9 @@ const createParams = {
   ...mirrorParams,
   initialize_with_readme: Flag({ default: false, description: 'Create an initial commit with README.md' }),
   default_branch: Optional(Text({ description: 'Default branch of the initial commit or the import' })),
+  repository_storage: Optional(
+    Text({ description: 'Storage of the repository; for administrators. Default: one of the application settings' }),
+  ),
   import_url: Optional(Filled({ description: 'URL of a repository to import: http, https or git' })),
   template_name: Optional(
     Filled({ description: 'Name of a project template; a custom one with `use_custom_template`' }),

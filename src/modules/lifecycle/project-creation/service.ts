@@ -32,7 +32,7 @@ type Beginning = TemplateWish & {
 /** Creates a project and, if requested, its first commit or the job that fills it. */
 export async function createProjectWithContent(
   ctx: Ctx,
-  input: ProjectInput & Beginning & { namespace_id?: number },
+  input: ProjectInput & Beginning & { namespace_id?: number; repository_storage?: string },
   ownerId: number,
 ): Promise<ProjectRecordRow> {
   const { initialize_with_readme, default_branch: requested, import_url, ...attributes } = input

@@ -30,6 +30,7 @@ import {
 } from '../../namespaces/index.ts'
 import { openForWriting, openRepository } from '../repositories/open.ts'
 import { setAside } from '../repositories/set-aside.ts'
+import { unknownStorages } from '../repositories/storages.ts'
 import {
   autoDevopsOf,
   countPersonalProjects,
@@ -80,6 +81,15 @@ const newSettings = async ({ settings }: Ctx, tx: Tx, namespace: { readonly id: 
 
 const oneOf = (names: readonly string[]): string => names[Math.floor(Math.random() * names.length)] ?? 'default'
 
+/** The storage of a new project: the one that an administrator requests, else one of the settings. */
+async function storageFor(ctx: Ctx, requested: string | undefined): Promise<string> {
+  // Some clients send parameters that the user omitted as empty strings.
+  if (!requested || !ctx.actor?.admin) return oneOf(ctx.settings.repository_storages)
+  if ((await unknownStorages(ctx, [requested])).length > 0)
+    throw invalidFields({ repository_storage: ['is not included in the list'] })
+  return requested
+}
+
 /** Errors of a fork that would be more visible than its source; none without a source. */
 export const forkVisibilityViolations = (visibility: Visibility, sourceVisibility: number | undefined): string[] =>
   sourceVisibility !== undefined && visibilities[visibility] > sourceVisibility
@@ -102,7 +112,7 @@ export type ProjectInput = Readonly<Record<string, unknown>> & {
  */
 export async function createProject(
   ctx: Ctx,
-  input: ProjectInput & { namespace_id?: number },
+  input: ProjectInput & { namespace_id?: number; repository_storage?: string },
   ownerId: number,
   also?: (tx: Tx, projectId: number) => Promise<void>,
 ): Promise<ProjectRecordRow> {
@@ -118,6 +128,7 @@ export async function createProject(
   const visibility = input.visibility ?? ctx.settings.default_project_visibility
   const features = { ...newFeatures(visibility === 'private'), ...featuresAmong(input) }
 
+  const storage = await storageFor(ctx, input.repository_storage)
   const avatar = await acceptAvatar(ctx, input.avatar)
   const id = await ctx
     .transaction(async (tx) => {
@@ -147,7 +158,7 @@ export async function createProject(
         visibility: visibilities[visibility],
         topics: topicsOf([...(input.tag_list ?? []), ...(input.topics ?? [])]),
         settings: { ...(await newSettings(ctx, tx, held)), ...settingsAmong(input) },
-        storage: oneOf(ctx.settings.repository_storages),
+        storage,
         runnersToken: newRunnersToken(),
       })
       const projectId = made.id
