@@ -30,7 +30,7 @@ export const Namespace = entity({
     avatar_url: nullable(Type.String(), { description: 'URL of the avatar; null if there is none' }),
     web_url: Type.String({ description: 'URL of the group or profile page' }),
     members_count_with_descendants: Type.Optional(
-      Type.Integer({ description: 'Only for members who manage the group' }),
+      Type.Integer({ description: 'Members of the group and of its subgroups; only for members who manage the group' }),
     ),
   }),
   present: (row: NamespaceWithLevel, ctx) => ({

@@ -43,6 +43,28 @@ describe('GET /namespaces', () => {
     expect(await ids(`search=${unique('nothing')}`)).toEqual([])
     expect((await world.anonymous.get('/namespaces')).status).toBe(401)
   })
+
+  test('members_count_with_descendants counts members of the group and of those below it, each once', async ({
+    world,
+  }) => {
+    const [ann, bob, eve, out] = [await world.user(), await world.user(), await world.user(), await world.user()]
+    const top = await world.group({ members: [[ann, 'maintainer']] })
+    const inner = await world.group({ parent: top, members: [[bob, 'guest']] })
+    const deep = await world.group({
+      parent: inner,
+      members: [
+        [bob, 'reporter'],
+        [eve, 'guest'],
+      ],
+    })
+    await world.root.post(`/groups/${deep.id}/members`, { user_id: out.id, access_level: 10, expires_at: '2020-01-01' })
+    const counted = async ({ id }: { id: number }) =>
+      (await ann.get(`/namespaces/${id}`)).json.members_count_with_descendants
+    // The first administrator owns all three.
+    expect(await counted(top)).toBe(4)
+    expect(await counted(inner)).toBe(3)
+    expect(await counted(deep)).toBe(3)
+  })
 })
 
 describe('GET /namespaces/:id', () => {

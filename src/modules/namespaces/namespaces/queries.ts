@@ -4,7 +4,7 @@ import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
-import { groupLevel } from '../access-index/queries.ts'
+import { groupLevel, within } from '../access-index/queries.ts'
 import type { Pictured } from '../avatars/addresses.ts'
 
 /** Reserves a path for a namespace or project. False if it is taken; redirects are replaced. */
@@ -48,6 +48,7 @@ export type NamespaceRow = RowOf<typeof namespaceRow>
 export const namespaceWithLevelRow = {
   ...namespaceRow,
   level: nullable(integer),
+  /** Only for records, and only for callers who manage the group. */
   members_count: nullable(integer),
   /** Owner of a personal namespace. */
   owner: nullable(json<Pictured>()),
@@ -62,11 +63,16 @@ const columns = raw(
 
 const level = (actor: Actor): Sql => groupLevel(actor.id, sql`n.id`)
 
+/** Direct members of a group and of the groups below it, each once. */
 const membersCount = (actor: Actor): Sql => sql`
   case
     when n.kind = 'group'
       and (${actor.admin} or ${level(actor)} >= 40) then (
-        select count(distinct a.user_id) from group_access a where a.group_id = n.id and a.expires_on > current_date
+        select count(distinct m.user_id)
+        from namespaces d join members m on m.namespace_id = d.id
+        where ${within(raw('d.traversal_ids'), raw('n.traversal_ids'))}
+          and not d.deleting
+          and (m.expires_at is null or m.expires_at > current_date)
       )
   end
 `
@@ -75,9 +81,11 @@ const owner = raw(
   `(select json_build_object('id', u.id, 'avatar', u.avatar, 'email', u.email) from users u where u.id = n.owner_id)`,
 )
 
-const select = (actor: Actor): Sql =>
+/** Counting members of a large tree takes longer than everything else, so it is left to records. */
+const select = (actor: Actor, { counted = false } = {}): Sql =>
   sql`
-    select ${columns}, ${level(actor)} as level, ${membersCount(actor)} as members_count, ${owner} as owner,
+    select ${columns}, ${level(actor)} as level,
+      ${counted ? membersCount(actor) : raw('null::bigint')} as members_count, ${owner} as owner,
       exists (select from archive_imports i where i.namespace_id = n.id) as importing
     from namespaces n
   `
@@ -85,7 +93,7 @@ const select = (actor: Actor): Sql =>
 /** Namespaces in which the caller has a level; all for administrators. */
 export const namespacesOf = (actor: Actor, filters: { search?: string; owned_only: boolean }): List => ({
   type: 'Namespace',
-  select: select(actor),
+  select: select(actor, { counted: true }),
   from: sql`from namespaces n`,
   where: [
     sql`not n.deleting`,
@@ -113,13 +121,16 @@ export const findNamespace = (
   db: Db,
   actor: Actor,
   idOrPath: number | string,
+  options: { counted?: boolean } = {},
 ): Promise<NamespaceWithLevel | undefined> =>
   db.row(
     namespaceWithLevelRow,
     typeof idOrPath === 'number'
-      ? sql`${select(actor)} where n.id = ${idOrPath} and not n.deleting`
+      ? sql`${select(actor, options)} where n.id = ${idOrPath} and not n.deleting`
       : sql`
-        ${select(actor)} join routes r on r.namespace_id = n.id where r.path_key = lower(${idOrPath}) and not n.deleting
+        ${select(actor, options)}
+        join routes r on r.namespace_id = n.id
+        where r.path_key = lower(${idOrPath}) and not n.deleting
       `,
   )
 

@@ -31,6 +31,7 @@ export const namespaceRoutes = [
     allow: 'use',
     params: Params({ id: Text({ description: 'ID or full path' }) }),
     returns: Namespace,
-    handle: ({ params, ctx }) => readableNamespace(ctx, /^\d{1,15}$/.test(params.id) ? Number(params.id) : params.id),
+    handle: ({ params, ctx }) =>
+      readableNamespace(ctx, /^\d{1,15}$/.test(params.id) ? Number(params.id) : params.id, { counted: true }),
   }),
 ]
