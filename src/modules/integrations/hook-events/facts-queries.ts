@@ -51,6 +51,31 @@ const mergeRequestFacts = (id: number | null) => sql`
   )
 `
 
+/** Of the project with this id, an expression. */
+export const projectFacts = (id: Sql): Sql => sql`
+  (
+    select jsonb_build_object(
+      'name', p.name, 'path', p.path, 'path_with_namespace', p.full_path, 'visibility', p.visibility,
+      'owner_name', coalesce(u.name, n.name), 'owner_email', coalesce(u.email, ''), 'created_at',
+      ${payloadTime('p.created_at')}, 'updated_at', ${payloadTime('p.updated_at')}
+    )
+    from projects p join namespaces n on n.id = p.namespace_id left join users u on u.id = n.owner_id
+    where p.id = ${id}
+  )
+`
+
+/** Of the group with this id, an expression. */
+export const groupFacts = (id: Sql): Sql => sql`
+  (
+    select jsonb_build_object(
+      'name', g.name, 'path', g.path, 'full_path', g.full_path, 'created_at', ${payloadTime('g.created_at')},
+      'updated_at', ${payloadTime('g.updated_at')}, 'parent_id', g.parent_id, 'ancestor_ids', g.traversal_ids
+    )
+    from namespaces g
+    where g.id = ${id}
+  )
+`
+
 const statements: Readonly<Record<FactsOf, (event: AnyEvent) => Sql>> = {
   issue: ({ payload }) => issueFacts(numberIn(payload, 'issue_id')),
   merge_request: ({ payload }) => mergeRequestFacts(numberIn(payload, 'merge_request_id')),
@@ -79,27 +104,8 @@ const statements: Readonly<Record<FactsOf, (event: AnyEvent) => Sql>> = {
       where p.id = ${numberIn(payload, 'pipeline_id')}
     )
   `,
-  project: ({ projectId }) => sql`
-    (
-      select jsonb_build_object(
-        'name', p.name, 'path', p.path, 'path_with_namespace', p.full_path, 'visibility', p.visibility,
-        'owner_name', coalesce(u.name, n.name), 'owner_email', coalesce(u.email, ''), 'created_at',
-        ${payloadTime('p.created_at')}, 'updated_at', ${payloadTime('p.updated_at')}
-      )
-      from projects p join namespaces n on n.id = p.namespace_id left join users u on u.id = n.owner_id
-      where p.id = ${projectId ?? null}
-    )
-  `,
-  group: ({ groupId }) => sql`
-    (
-      select jsonb_build_object(
-        'name', g.name, 'path', g.path, 'full_path', g.full_path, 'created_at', ${payloadTime('g.created_at')},
-        'updated_at', ${payloadTime('g.updated_at')}, 'parent_id', g.parent_id, 'ancestor_ids', g.traversal_ids
-      )
-      from namespaces g
-      where g.id = ${groupId ?? null}
-    )
-  `,
+  project: ({ projectId }) => projectFacts(sql`${projectId ?? null}::bigint`),
+  group: ({ groupId }) => groupFacts(sql`${groupId ?? null}::bigint`),
   user: ({ payload }) => sql`
     (
       select jsonb_build_object(

@@ -139,4 +139,48 @@ describe('hooks of groups and of the installation', () => {
     expect(await named('user_destroy', ofAnn)).toMatchObject({ username: renamed })
     await world.root.delete(`/hooks/${hook.id}`)
   })
+
+  test('what is deleted with a group or a user is sent, too, each project and subgroup once', async ({ world }) => {
+    await world.settings({ deletion_adjourned_period: 0, allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    await using above = await HookReceiver.start()
+    const outer = await world.group()
+    await world.root.post(`/groups/${outer.id}/hooks`, { url: above.url, push_events: false, subgroup_events: true })
+    const group = await world.group({ parent: outer })
+    const [inner, before] = [await world.group({ parent: group }), await world.group({ parent: group })]
+    const [kept, gone] = [await world.project({ group: inner }), await world.project({ group })]
+    const ann = await world.user()
+    const personal = (await ann.post('/projects', { name: unique('personal') })).json
+    const hook = (await world.root.post('/hooks', { url: receiver.url })).json
+    await world.runJobs()
+    await world.root.delete(`/projects/${gone.id}`)
+    await world.root.delete(`/groups/${before.id}`)
+    await world.root.delete(`/groups/${group.id}`)
+    await world.root.delete(`/users/${ann.id}`)
+    const sent = (name: string, id: number) =>
+      receiver.received.filter(
+        ({ json }) => json.event_name === name && (json.project_id === id || json.group_id === id),
+      )
+    await expect.poll(() => sent('project_destroy', personal.id)).toHaveLength(1)
+    await expect.poll(() => sent('project_destroy', kept.id)).toHaveLength(1)
+    await expect.poll(() => sent('group_destroy', inner.id)).toHaveLength(1)
+    await receiver.request(({ json }) => json.event_name === 'user_destroy' && json.user_id === ann.id)
+    expect(sent('project_destroy', kept.id)[0]!.json).toMatchObject({
+      name: kept.name,
+      path: kept.path,
+      path_with_namespace: kept.full_path,
+      owner_name: inner.path,
+      project_visibility: 'private',
+    })
+    expect(sent('group_destroy', inner.id)[0]!.json).toMatchObject({ path: inner.path, full_path: inner.full_path })
+    for (const once of [sent('project_destroy', gone.id), sent('group_destroy', before.id)])
+      expect(once).toHaveLength(1)
+    expect(sent('group_destroy', group.id)).toHaveLength(1)
+    const subgroups = () => above.received.map(({ json }) => [json.event_name, json.group_id])
+    await expect
+      .poll(subgroups)
+      .toEqual(expect.arrayContaining([group, inner, before].map(({ id }) => ['subgroup_destroy', id])))
+    expect(subgroups().filter(([name]) => name === 'subgroup_destroy')).toHaveLength(3)
+    await world.root.delete(`/hooks/${hook.id}`)
+  })
 })
