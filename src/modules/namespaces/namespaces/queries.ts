@@ -7,7 +7,17 @@ import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
 import { groupLevel, within } from '../access-index/queries.ts'
 import type { Pictured } from '../avatars/addresses.ts'
 
-/** Reserves a path for a namespace or project. False if it is taken; redirects are replaced. */
+/** Whether a project is where the wiki of a group with this path would be. */
+export const wikiPathTaken = (fullPath: string): Sql => sql`
+  exists (
+    select from routes w where w.path_key = lower(${`${fullPath}.wiki`}) and w.project_id is not null and not w.redirect
+  )
+`
+
+/**
+ * Reserves a path for a namespace or project. False if it is taken, or if the wiki of the group would be where a project is; redirects are
+ * replaced.
+ */
 export async function claimRoute(
   tx: Tx,
   fullPath: string,
@@ -17,7 +27,8 @@ export async function claimRoute(
   const projectId = 'projectId' in owner ? owner.projectId : null
   const claimed = await tx.run(sql`
     insert into routes (path_key, namespace_id, project_id)
-    values (lower(${fullPath}), ${namespaceId}, ${projectId})
+    select lower(${fullPath}), ${namespaceId}::bigint, ${projectId}::bigint
+    where ${namespaceId === null ? raw('true') : sql`not ${wikiPathTaken(fullPath)}`}
     on conflict (path_key) do update
       set namespace_id = excluded.namespace_id, project_id = excluded.project_id, redirect = false where routes.redirect
   `)

@@ -1,10 +1,11 @@
 import type { Tx } from '../../../db/db.ts'
-import { integer, listOf, text } from '../../../db/row.ts'
+import { boolean, integer, listOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { emit } from '../../../events/log.ts'
 import { taken } from '../../../kernel/violations.ts'
 import { within } from '../access-index/queries.ts'
 import { fullPathViolations } from './names.ts'
+import { wikiPathTaken } from './queries.ts'
 
 /** Turns the paths of a namespace and its descendants into redirects, so that new paths can be claimed. */
 export const retireRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
@@ -57,7 +58,7 @@ export async function renameTree(
   const [tooLong] = fullPathViolations(longest!.full_path)
   if (tooLong !== undefined) return tooLong
   const wanted = await tx.row(
-    { count: integer },
+    { count: integer, wiki: boolean },
     sql`
       with named as (
         select lower(d.full_path) as path_key, d.id as namespace_id, null::bigint as project_id
@@ -77,10 +78,11 @@ export async function renameTree(
           where routes.redirect
         returning 1
       )
-      select (select count(*) from named) - (select count(*) from claimed) as count
+      select (select count(*) from named) - (select count(*) from claimed) as count,
+        ${wikiPathTaken(to.fullPath)} as wiki
     `,
   )
-  return wanted!.count === 0 ? undefined : taken
+  return wanted!.count === 0 && !wanted!.wiki ? undefined : taken
 }
 
 /** Renames the personal namespace to the user's new user name and name. False if the path is taken. */

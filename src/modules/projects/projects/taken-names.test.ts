@@ -27,6 +27,30 @@ describe('taken names of projects', () => {
     expect(await world.root.post('/projects', at)).toMatchObject({ status: 400, json: { message: { name: taken } } })
   })
 
+  test('400 for a group whose wiki would be at the path of a project', async ({ world }) => {
+    const [top, elsewhere] = [await world.group(), await world.group()]
+    const sub = await world.group({ parent: top })
+    const project = await world.project({ group: top, path: 'notes.wiki' })
+    const refused = (answer: object, message: unknown) =>
+      expect(answer).toMatchObject({ status: 400, json: { message } })
+    const notes = { name: 'notes', path: 'Notes' }
+    refused(
+      await world.root.post('/groups', { ...notes, parent_id: top.id }),
+      'Failed to save group {:path=>["has already been taken"]}',
+    )
+    refused(await world.root.put(`/groups/${sub.id}`, notes), { path: taken })
+    const outside = (await world.root.post('/groups', { ...notes, parent_id: elsewhere.id })).json
+    refused(
+      await world.root.post(`/groups/${outside.id}/transfer`, { group_id: top.id }),
+      'Transfer failed: The parent group already has a subgroup or a project with the same path.',
+    )
+    expect((await world.root.put(`/projects/${project.id}`, { description: 'Still to be edited' })).status).toBe(200)
+    // A former path of a project is free.
+    await world.root.put(`/projects/${project.id}`, { path: 'notes' })
+    await world.root.put(`/projects/${project.id}`, { path: 'other' })
+    expect((await world.root.put(`/groups/${sub.id}`, notes)).json.full_path).toBe(`${top.full_path}/Notes`)
+  })
+
   test('one of several concurrent creations of the same project succeeds', async ({ world }) => {
     const ann = await world.user()
     const answers = await Promise.all(Array.from({ length: 6 }, () => ann.post('/projects', { name: 'Same' })))
