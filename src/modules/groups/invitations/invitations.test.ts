@@ -143,6 +143,18 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await world.root.get(`${place}/invitations`)).json).toHaveLength(2)
   })
 
+  test('the address of an account that is being deleted is invited, and so are the others', async ({ world }) => {
+    const [place, gone] = [await placeIn(world, base), await world.user()]
+    const emails = [address(), `${gone.username}@example.com`, address()]
+    expect((await world.root.delete(`/users/${gone.id}`)).status).toBe(204)
+    expect(await world.root.post(`${place}/invitations`, { email: emails.join(','), access_level: 20 })).toMatchObject({
+      status: 201,
+      json: { status: 'success' },
+    })
+    const pending = (await world.root.get(`${place}/invitations`)).json
+    expect(pending.map((each: { invite_email: string }) => each.invite_email)).toEqual(emails)
+  })
+
   test('400 for invitations without e-mails, with too many, or with an invalid level', async ({ world }) => {
     const place = await placeIn(world, base)
     const send = (body: object) => world.root.post(`${place}/invitations`, body)

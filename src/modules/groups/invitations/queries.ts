@@ -90,14 +90,14 @@ const confirmedAddresses = raw(`(
   select a.address, a.user_id from email_addresses a join users o on o.id = a.user_id left join emails e on e.id = a.email_id
   where case when a.email_id is null then o.confirmed_at else e.confirmed_at end is not null)`)
 
-/** The user with this confirmed address. */
+/** The person with this confirmed address. */
 export const ownerOfAddress = async (db: Db, email: string): Promise<number | undefined> =>
   (
     await db.row(
       { id: integer },
       sql`
         select u.id
-        from ${confirmedAddresses} c join users u on u.id = c.user_id and u.kind <> 'ghost'
+        from ${confirmedAddresses} c join users u on u.id = c.user_id and u.kind = 'human'
         where c.address = lower(${email})
       `,
     )

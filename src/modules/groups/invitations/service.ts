@@ -4,7 +4,7 @@ import type { DateOnly } from '../../../db/types.ts'
 import { emit } from '../../../events/log.ts'
 import { Failure, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { countHit } from '../../../settings/queries.ts'
-import { isEmailAddress } from '../../accounts/index.ts'
+import { isEmailAddress, isLeaving } from '../../accounts/index.ts'
 import { lockAccess } from '../../namespaces/index.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { mailMember } from '../members/mails.ts'
@@ -74,7 +74,8 @@ const inviteAddress = (
     await lockAccess(tx)
     const userId = await ownerOfAddress(tx, email)
     const actorId = ctx.actor!.id
-    if (userId !== undefined) {
+    // The address of an account that is being deleted becomes free.
+    if (userId !== undefined && !(await isLeaving(tx, userId))) {
       if (await findMember(tx, membership, userId)) return `Already a member of ${name}`
       await admitMember(tx, membership, { userId, level, expiresAt, actorId })
       await mailMember(tx, ctx, membership, 'added', { userId, level, expiresAt })
