@@ -1,5 +1,5 @@
 import { endpoint } from '../../../api/endpoint.ts'
-import { CommaList, Filled, Id, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
+import { CommaList, Filled, Id, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../../api/params/types.ts'
 import { project } from '../../projects/index.ts'
 import { getIssue } from '../issues/detail.ts'
 import { Issue } from '../issues/entity.ts'
@@ -21,7 +21,10 @@ export const issueRoutes = (findFollowUp: FindFollowUp) => [
     params: Params({
       title: Text({ description: 'Title of the issue' }),
       ...attributeParams,
-      iid: Optional(Id({ description: 'Number within the project; only for owners' })),
+      // As in archives: it leaves room for the next ones.
+      iid: Optional(
+        Whole({ minimum: 1, maximum: 1_000_000_000, description: 'Number within the project; only for owners' }),
+      ),
       created_at: Optional(Timestamp({ description: 'Creation time; only for owners' })),
       merge_request_to_resolve_discussions_of: Optional(
         Id({

@@ -35,6 +35,15 @@ describe('POST /projects/:id/issues', () => {
     expect((await ann.get('/todos')).json).toMatchObject([{ target_type: 'Issue', target: { iid: 1, title: 'One' } }])
   })
 
+  test('a number that an owner chooses is positive and leaves room for the next ones', async ({ world }) => {
+    const { project } = await openIssue(world)
+    const open = (iid?: number) => world.root.post(`/projects/${project.id}/issues`, { title: 'One', iid })
+    for (const iid of [-1, 0, 2_147_483_647])
+      expect.soft(await open(iid)).toMatchObject({ status: 400, json: { error: 'iid does not have a valid value' } })
+    expect(await open(1_000_000_000)).toMatchObject({ status: 201, json: { iid: 1_000_000_000 } })
+    expect(await open()).toMatchObject({ status: 201, json: { iid: 1_000_000_001 } })
+  })
+
   test('a confidential issue is hidden from users below reporter who are neither author nor assignee', async ({
     world,
   }) => {
