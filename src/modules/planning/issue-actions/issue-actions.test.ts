@@ -83,6 +83,21 @@ describe('quick actions of issues', () => {
     expect((await author.get(at)).json).toMatchObject({ state: 'closed', labels: [], assignees: [], weight: null })
   })
 
+  test('an issue with /confidential in its description is never open to others', async ({ world }) => {
+    const [author, eve] = await Promise.all([world.user(), world.user()])
+    const { at, record } = await openIssue(world, {
+      author,
+      description: `@${eve.username} must not see\n/confidential`,
+    })
+    expect(record).toMatchObject({ confidential: true, description: `@${eve.username} must not see` })
+    expect((await author.get(`${at}/notes`)).json).toEqual([])
+    expect((await author.get(`${at}/participants`)).json).toMatchObject([{ id: author.id }])
+    const open = await openIssue(world, { author })
+    await author.put(open.at, { description: `Nor must @${eve.username} see this\n/confidential` })
+    expect((await author.get(open.at)).json).toMatchObject({ confidential: true })
+    expect((await author.get(`${open.at}/participants`)).json).toMatchObject([{ id: author.id }])
+  })
+
   test('an issue moves by a quick action if the caller may move it', async ({ world }) => {
     const reporter = await world.user()
     const [closed, open] = await Promise.all([
