@@ -45,6 +45,7 @@ import {
   mergeWhenApproved,
   mergeWhenDiscussionsAreResolved,
   mergeWhenPipelineSucceeds,
+  mergeWhenReady,
   notifyOfFailedPipeline,
   replaceLeftMilestones,
   updateMergeRequestsAfterFailedMerge,
@@ -108,7 +109,7 @@ export const reactions: Reactions = alsoForHooks({
     mailNewMergeRequest,
   ],
   merge_request_reopened: [recordMergeRequestState('reopened'), findClosingIssuesLater],
-  merge_request_updated: [texts.byMergeRequest, findClosingIssuesLater, recordMergeRequestMilestone],
+  merge_request_updated: [texts.byMergeRequest, findClosingIssuesLater, recordMergeRequestMilestone, mergeWhenReady],
   milestones_replaced: [
     followMilestones,
     followMilestonesOfIssues,

@@ -13,6 +13,7 @@ export {
   mergeWhenApproved,
   mergeWhenDiscussionsAreResolved,
   mergeWhenPipelineSucceeds,
+  mergeWhenReady,
 } from './merging/awaited-job.ts'
 export { notifyOfFailedPipeline } from './merging/failed-pipelines.ts'
 export { closeMergeRequestsOfDeleted } from './merging/orphaned.ts'

@@ -11,7 +11,7 @@ import { loadMergeRequest } from '../merge-requests/subject.ts'
 import { merge } from './merge-service.ts'
 import { headPipeline } from './mergeable.ts'
 import { awaiting, findMerging } from './queries.ts'
-import { findSettled, isAwaited } from './waiting-queries.ts'
+import { findWaiting, isAwaited } from './waiting-queries.ts'
 
 /**
  * Merges merge requests that wait for a pipeline of a commit in its own project, for the user who enabled the automatic merge, if
@@ -45,19 +45,30 @@ export const mergeIfPipelineSucceeded: Reaction<'merge_request_auto_merge_enable
   if (pipeline && isPassing(pipeline.status)) await mergeLater(tx, projectId, payload.sha)
 }
 
+/** Queues it for what a merge request waits for, if it waits. */
+async function mergeIfWaiting(tx: Tx, mergeRequestId: number, how: { readonly settled?: boolean } = {}): Promise<void> {
+  const waiting = await findWaiting(tx, mergeRequestId, how)
+  if (waiting) await mergeLater(tx, waiting.source_project_id, waiting.sha)
+}
+
 /** Merges what waited only for its last discussion to be resolved or deleted. */
 export const mergeWhenDiscussionsAreResolved: Reaction<'discussion_resolved' | 'note_deleted'> = async (
   tx,
   { payload: { noteable_type, noteable_id } },
 ) => {
-  const settled = noteable_type === 'MergeRequest' ? await findSettled(tx, noteable_id!) : undefined
-  if (settled) await mergeLater(tx, settled.source_project_id, settled.sha)
+  if (noteable_type === 'MergeRequest') await mergeIfWaiting(tx, noteable_id!, { settled: true })
 }
 
 /** Merges what waited only for its last approval. */
-export const mergeWhenApproved: Reaction<'merge_request_approved'> = async (tx, { payload }) => {
-  const settled = await findSettled(tx, payload.merge_request_id)
-  if (settled) await mergeLater(tx, settled.source_project_id, settled.sha)
+export const mergeWhenApproved: Reaction<'merge_request_approved'> = (tx, { payload }) =>
+  mergeIfWaiting(tx, payload.merge_request_id)
+
+/** Merges what waited only because it was a draft, or for approvals that it does not need any more. */
+export const mergeWhenReady: Reaction<'merge_request_updated'> = async (
+  tx,
+  { payload: { merge_request_id, changes } },
+) => {
+  if (changes?.['title'] || changes?.['approvals_before_merge']) await mergeIfWaiting(tx, merge_request_id)
 }
 
 async function mergeOne(ctx: Ctx, id: number): Promise<void> {

@@ -58,10 +58,11 @@ export const openWithPipeline = (
     `,
   )
 
-/** The commit for whose pipeline an open merge request waits, if all its discussions are resolved. */
-export const findSettled = (
+/** The commit for whose pipeline an open merge request waits; with `settled`, if all its discussions are resolved. */
+export const findWaiting = (
   tx: Tx,
   mergeRequestId: number,
+  { settled = false } = {},
 ): Promise<{ readonly source_project_id: number; readonly sha: Oid } | undefined> =>
   tx.row(
     { source_project_id: notNull(integer), sha: notNull(textOf<Oid>()) },
@@ -72,6 +73,6 @@ export const findSettled = (
         and m.state = 'opened'
         and m.auto_merge_user_id is not null
         and m.source_project_id is not null
-        and not ${unresolvedSql('MergeRequest', raw('m.id'))}
+        and ${settled ? sql`not ${unresolvedSql('MergeRequest', raw('m.id'))}` : raw('true')}
     `,
   )
