@@ -1,6 +1,6 @@
 export { canMergeInto } from './branch-access/can-merge.ts'
 export { canPushToBranch } from './branch-access/can-push.ts'
-export { collaborationBranches } from './branch-access/collaboration.ts'
+export { collaborationBranches, mayPushToBranch } from './branch-access/collaboration.ts'
 export { lfsAccess } from './large-files/access.ts'
 export { type Asked, answerBatch } from './large-files/batch.ts'
 export { checkLargeFiles } from './large-files/check.ts'

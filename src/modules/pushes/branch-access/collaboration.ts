@@ -7,6 +7,7 @@ import { asAccount } from '../../accounts/index.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { loadProtections } from '../protected-refs/protections.ts'
 import { canMergeInto } from './can-merge.ts'
+import { canPushToBranch } from './can-push.ts'
 import { type SharedBranch, sharedBranches } from './collaboration-queries.ts'
 
 const nothing: ReadonlySet<string> = new Set()
@@ -46,6 +47,13 @@ async function mayPush(ctx: Ctx, projectId: number, userId: number): Promise<boo
   const user = await asAccount(ctx, userId)
   const project = user && (await loadProject(String(projectId), user))
   return project !== undefined && allows(projectPolicy.push_code, user!.actor, project.facts)
+}
+
+/** Whether role and protection, or a merge request that allows collaboration, let the caller push to an existing branch. */
+export async function mayPushToBranch(ctx: Ctx, project: ProjectSubject, branch: string): Promise<boolean> {
+  const protections = await loadProtections(ctx, project)
+  if (canPushToBranch(ctx, project, protections, branch)) return true
+  return !protections.isProtected('branch', branch) && (await collaborationBranches(ctx, project)).has(branch)
 }
 
 /** Whether a push changes such branches only. */

@@ -3,7 +3,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { type Failure, forbidden, invalid } from '../../../kernel/failure.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import { canPushToBranch, collaborationBranches, loadProtections } from '../../pushes/index.ts'
+import { mayPushToBranch } from '../../pushes/index.ts'
 
 /** Message for a refused branch in the API. */
 const refusal = 'You are not allowed to push into this branch'
@@ -24,10 +24,7 @@ export async function requireBranchAccess(
   branch: string,
   kind: RefusalKind,
 ): Promise<void> {
-  const protections = await loadProtections(ctx, project)
-  if (canPushToBranch(ctx, project, protections, branch)) return
-  const isShared = !protections.isProtected('branch', branch) && (await collaborationBranches(ctx, project)).has(branch)
-  if (isShared) return
+  if (await mayPushToBranch(ctx, project, branch)) return
   // Callers who may push nowhere get the usual 403 from endpoints of files too.
   throw kind === 'invalid' && !allows(projectPolicy.push_code, ctx.actor, project.facts) ? forbidden() : refused(kind)
 }

@@ -1,10 +1,12 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { gitSsh, hasSsh, keyPair, sshUrl } from '../../../../test/ssh.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { batch } from '../../pushes/large-files/testing.ts'
 import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
+import { rebaseSource } from '../merging/rebase.ts'
 import { forkOf, openMergeRequest } from './testing.ts'
 
 /** A merge request from another user's fork, with members of the target project. */
@@ -59,6 +61,17 @@ describe('collaboration on merge requests', () => {
     expect(await create(dan, 'fix')).toMatchObject({ status: 201 })
     expect(await create(dan, 'other')).toMatchObject({ status: 403 })
     expect(await create(reporter, 'fix')).toMatchObject({ status: 403 })
+  })
+
+  test('with collaboration, users who may merge rebase the source branch', async ({ world }) => {
+    const { project, fork, dan, reporter, at, id, owner } = await fromFork(world, true)
+    const main = project.repository.commit({ c: 'c\n' })
+    expect((await reporter.put(`${at}/rebase`)).status).toBe(403)
+    expect(await dan.put(`${at}/rebase`)).toMatchObject({ status: 202, json: { rebase_in_progress: true } })
+    await rebaseSource.run({ mergeRequestId: id, actorId: dan.id }, await contextFor(world, null))
+    expect(fork.repository.git('log', '-1', '--format=%P %cn', 'fix')).toBe(`${main} Name of ${dan.username}`)
+    await owner.put(at, { allow_collaboration: false })
+    expect((await dan.put(`${at}/rebase`)).status).toBe(403)
   })
 
   test('with collaboration, users who may merge push by git', async ({ world }) => {

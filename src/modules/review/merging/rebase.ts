@@ -7,7 +7,7 @@ import { enqueue, job } from '../../../jobs/job.ts'
 import { conflict, forbidden } from '../../../kernel/failure.ts'
 import { asAccount, callerSignature } from '../../accounts/index.ts'
 import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { canPushToBranch, loadProtections, moveRefs } from '../../pushes/index.ts'
+import { mayPushToBranch, moveRefs } from '../../pushes/index.ts'
 import { readsCode } from '../merge-requests/source-access.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { readHeads, targetRepository } from './heads.ts'
@@ -18,7 +18,7 @@ import { syncWithBranches } from './update.ts'
 /** The source project, if the caller may push to the source branch and read the target's code, which the rebase copies there. */
 async function pushableSource(ctx: Ctx, row: MergingRow): Promise<ProjectSubject | undefined> {
   const project = row.source ? await loadProject(String(row.source.id), ctx) : undefined
-  const mayPush = project && canPushToBranch(ctx, project, await loadProtections(ctx, project), row.source_branch)
+  const mayPush = project && (await mayPushToBranch(ctx, project, row.source_branch))
   const mayRead = mayPush && (project.id === row.project_id || (await readsCode(ctx, row.project_id)))
   return mayRead ? project : undefined
 }
