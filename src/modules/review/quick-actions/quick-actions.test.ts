@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
-import { openMergeRequest } from '../merge-requests/testing.ts'
+import { forkOf, openMergeRequest } from '../merge-requests/testing.ts'
 
 describe('quick actions of merge requests', () => {
   test('a note that consists of quick actions changes the merge request and is not stored', async ({ world }) => {
@@ -148,5 +148,25 @@ describe('quick actions of merge requests', () => {
       labels: [],
       state: 'closed',
     })
+  })
+
+  test('quick actions of a description are left to those who may read what they create', async ({ world }) => {
+    const guest = await world.user()
+    const project = await storedProject(world, { visibility: 'private', members: [[guest, 'reporter']] })
+    const { base } = await openMergeRequest(world, { project })
+    const source = await forkOf(world, project, guest)
+    await world.root.put(`/projects/${project.id}/members/${guest.id}`, { access_level: 10 })
+    source.repository.commit({ c: 'c\n' }, { branch: 'theirs', parents: [base] })
+    const made = await guest.post(`/projects/${source.id}/merge_requests`, {
+      source_branch: 'theirs',
+      target_branch: 'main',
+      target_project_id: project.id,
+      title: 'Merge theirs',
+      description: 'Text\n/award tada',
+    })
+    expect(made).toMatchObject({ status: 201, json: { description: 'Text', state: 'opened' } })
+    expect((await world.root.get(`/projects/${project.id}/merge_requests/${made.json.iid}/award_emoji`)).json).toEqual(
+      [],
+    )
   })
 })

@@ -1,3 +1,5 @@
+import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
+import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import type { QuickAction } from '../../discussion/index.ts'
@@ -16,11 +18,15 @@ async function apply(ctx: Ctx, projectId: number, iid: number, actions: readonly
   await mergeRequestActions(subject).apply(ctx, actions)
 }
 
-/** Creates a merge request and applies the quick actions of its description, which does not keep them. */
+/**
+ * Creates a merge request and applies the quick actions of its description, which does not keep them. Callers who may create it and
+ * not read it cannot take any.
+ */
 export async function createDescribed(ctx: Ctx, source: ProjectSubject, given: MergeRequestInput) {
   const { input, actions } = withoutQuickActions(given, mergeRequestActionNames)
   const made = await createMergeRequest(ctx, source, input)
-  await apply(ctx, made.target.id, made.iid, actions)
+  if (allows(mergeRequestPolicy.read_merge_request, ctx.actor, made.target.facts))
+    await apply(ctx, made.target.id, made.iid, actions)
   return made
 }
 
