@@ -15,7 +15,8 @@ export type Awarded = Awardable & { readonly noteable: Pick<Discussed, 'type' | 
 /** The two names of a thumb are one award, so that votes are counted by one of them. */
 const usualNames: Readonly<Record<string, string>> = { '+1': 'thumbsup', '-1': 'thumbsdown' }
 
-const usualName = (wanted: string): string => (Object.hasOwn(usualNames, wanted) ? usualNames[wanted]! : wanted)
+/** The name under which an award is kept. */
+export const usualName = (wanted: string): string => (Object.hasOwn(usualNames, wanted) ? usualNames[wanted]! : wanted)
 
 const refuse = (violation: string) => invalidFields({ name: [violation] }, 'award emoji')
 

@@ -1,6 +1,7 @@
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { CommaList, Flag, Id, List, OneOf, Optional, Text, Timestamp, WholeOr } from '../../../api/params/types.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
+import { usualName } from '../../discussion/index.ts'
 import { render_html } from '../rendered-texts/rendered.ts'
 import type { MatchingFilters, NoteableFilters, Presence, UserFilter } from './filters.ts'
 
@@ -147,7 +148,7 @@ export function matchingFiltersOf(input: MatchingInput, plan: Plan): MatchingFil
     milestone: input.milestone ? milestoneOf(input.milestone) : undefined,
     author: authorOf(input),
     assignee: assigneeOf(input, plan),
-    reaction: reaction ? (presenceOf(reaction, 'emoji') ?? { name: reaction }) : undefined,
+    reaction: reaction ? (presenceOf(reaction, 'emoji') ?? { name: usualName(reaction) }) : undefined,
     search: searchOf(input),
     iids: input.iids,
   })

@@ -207,6 +207,14 @@ describe('GET /issues', () => {
     expect(iids(await eve.get(`${at}?my_reaction_emoji=Any`))).toEqual([])
     expect(iids(await dan.get(`${at}?not[my_reaction_emoji]=Any`))).toEqual([3, 1])
   })
+
+  test('both names of a thumb filter by it', async ({ world }) => {
+    const { dan, at, second } = await three(world)
+    await dan.post(`${second.at}/award_emoji`, { name: '+1' })
+    expect(iids(await dan.get(`${at}?my_reaction_emoji=%2B1`))).toEqual([2])
+    expect(iids(await dan.get(`${at}?my_reaction_emoji=thumbsup`))).toEqual([2])
+    expect(iids(await dan.get(`${at}?not[my_reaction_emoji]=%2B1`))).toEqual([3, 1])
+  })
 })
 
 describe('GET /groups/:id/issues', () => {
