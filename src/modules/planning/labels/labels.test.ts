@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
+import { deleteLabel } from './edit-queries.ts'
 
 const bases = ['groups', 'projects'] as const
 const none = { status: 404, json: { message: '404 Label Not Found' } }
@@ -119,6 +120,18 @@ describe.for(bases)('labels of %s', (base) => {
     expect((await ann.get(`${labels}/news`)).json.subscribed).toBe(true)
     expect((await world.root.get(`${labels}/news`)).json.subscribed).toBe(false)
     expect(await ann.post(`${labels}/news/unsubscribe`)).toMatchObject({ status: 201, json: { subscribed: false } })
+  })
+
+  test('404 for a subscription to a label that is deleted meanwhile', async ({ world }) => {
+    const labels = await placeIn(world, base)
+    const { id } = (await world.root.post(labels, { name: 'going', color: 'red' })).json
+    const [answer] = await world.db.transaction(async (tx) => {
+      await deleteLabel(tx, id)
+      const sent = world.root.post(`${labels}/going/subscribe`)
+      await world.waitsForLock()
+      return [sent]
+    })
+    expect(await answer).toMatchObject(none)
   })
 
   test('412 when a label changed after If-Unmodified-Since', async ({ world }) => {

@@ -146,10 +146,12 @@ export async function setSubscription(
   wanted: boolean,
 ): Promise<LabelRow | undefined> {
   const place = { holder, caller: ctx.actor }
-  const { id } = await getLabel(ctx.db, place, names)
   const change = wanted ? insertSubscription : deleteSubscription
-  const changed = await ctx.transaction((tx) => change(tx, ctx.actor!.id, id))
-  return changed ? getLabel(ctx.db, place, [{ id }]) : undefined
+  return ctx.transaction(async (tx) => {
+    // Within the transaction: one that runs again, because the label was deleted or promoted meanwhile, looks again.
+    const { id } = await getLabel(tx, place, names)
+    return (await change(tx, ctx.actor!.id, id)) ? getLabel(tx, place, [{ id }]) : undefined
+  })
 }
 
 export const recordLabel = (

@@ -89,18 +89,19 @@ const maxNameLength = 255
 
 /**
  * The users and groups that the rule may name: users who may read merge requests of the project (for a group: all users), and groups
- * that the caller can see; others are left out. Throws `invalid` for protected branches of other projects.
+ * that the caller can see; others are left out. Throws `invalid` for protected branches of other projects. Within the transaction:
+ * one that runs again, because something was deleted meanwhile, leaves it out.
  */
-async function namedIn(ctx: Ctx, { project }: Place, input: RuleInput): Promise<Named> {
+async function namedIn(tx: Tx, ctx: Ctx, { project }: Place, input: RuleInput): Promise<Named> {
   if (input.name !== undefined && [...input.name].length > maxNameLength)
     throw invalidFields({ name: [tooLong(maxNameLength)] })
   const { user_ids, usernames, group_ids, protected_branch_ids } = input
-  const found = await findNamed(ctx.db, ctx.actor, { usernames: usernames ?? [], groupIds: group_ids ?? [] })
+  const found = await findNamed(tx, ctx.actor, { usernames: usernames ?? [], groupIds: group_ids ?? [] })
   const ids = [...(user_ids ?? []), ...found.userIds]
-  const named = () => (project ? readersAmong(ctx.db, 'MergeRequest', project.id, ids) : usersAmong(ctx.db, ids))
+  const named = () => (project ? readersAmong(tx, 'MergeRequest', project.id, ids) : usersAmong(tx, ids))
   const users = user_ids || usernames ? await named() : undefined
   if (project && protected_branch_ids?.length) {
-    const known = await findProtectedRefs(ctx.db, project.id, ctx.actor)
+    const known = await findProtectedRefs(tx, project.id, ctx.actor)
     const isKnown = (id: number) => known.some((ref) => ref.kind === 'branch' && ref.id === id)
     if (!protected_branch_ids.every(isKnown))
       throw invalidFields({ protected_branch_ids: ['must be protected branches of the project'] })
@@ -164,10 +165,10 @@ async function saveNamed(tx: Tx, id: number, { users, groups, branches }: Named)
  */
 export async function createRule(ctx: Ctx, place: Place, input: NewRuleInput): Promise<RuleRow> {
   const { holder, project } = place
-  const named = await namedIn(ctx, place, input)
   const isOfGroup = holder.of === 'group'
   const id = await withoutDuplicates(
     ctx.transaction(async (tx) => {
+      const named = await namedIn(tx, ctx, place, input)
       const of = await lockHolder(tx, holder)
       if ((await countRules(tx, holder)) >= maxRules) throw invalidFields({ base: [`at most ${maxRules} rules`] })
       const sourceId = holder.of === 'merge_request' ? input.approval_project_rule_id : undefined
@@ -202,9 +203,9 @@ export async function createRule(ctx: Ctx, place: Place, input: NewRuleInput): P
 /** Changes the given fields of a rule. Fails as `createRule` does. */
 export async function editRule(ctx: Ctx, place: Place, id: number, input: RuleInput): Promise<RuleRow> {
   const { holder } = place
-  const named = await namedIn(ctx, place, input)
   await withoutDuplicates(
     ctx.transaction(async (tx) => {
+      const named = await namedIn(tx, ctx, place, input)
       const of = await lockHolder(tx, holder)
       const rule = await lockRule(tx, holder, id)
       if (!rule) throw rowNotFound()

@@ -115,12 +115,12 @@ export async function askApprovers(
 ): Promise<void> {
   const { id: mergeRequestId, project_id: projectId, author_id } = mergeRequest
   await requireOverriding(ctx, projectId)
-  const members = groupIds.length === 0 ? [] : await membersOfGroups(ctx.db, ctx.actor, groupIds)
-  if (members.length > maxAskedMembers)
-    throw invalidFields({ approver_group_ids: [`must have at most ${maxAskedMembers} members`] })
-  const readers = await readersAmong(ctx.db, 'MergeRequest', projectId, [...userIds, ...members])
   const authorId = ctx.actor!.id
   await changing(ctx, mergeRequest, async (tx, { state }) => {
+    const members = groupIds.length === 0 ? [] : await membersOfGroups(tx, ctx.actor, groupIds)
+    if (members.length > maxAskedMembers)
+      throw invalidFields({ approver_group_ids: [`must have at most ${maxAskedMembers} members`] })
+    const readers = await readersAmong(tx, 'MergeRequest', projectId, [...userIds, ...members])
     const asked = readers.filter((id) => id !== author_id)
     const added = await replaceApprovers(tx, mergeRequestId, asked)
     if (state !== 'opened') return

@@ -67,4 +67,22 @@ describe('what is deleted while it is assigned', () => {
       expect(answer.json).toMatchObject({ title: 'y', assignees: [] })
     },
   )
+
+  test('an approval rule and the requested approvers leave out who is deleted meanwhile', async ({ world }) => {
+    const [{ at, project }, ann, dan] = [await openMergeRequest(world), await world.user(), await world.user()]
+    const rules = `/projects/${project.id}/approval_rules`
+    const group = await world.group()
+    const whileDeleted = (who: Client, send: () => ReturnType<Client['post']>) =>
+      during(world, (tx) => deleteAccount(tx, who.id), send)
+    expect(
+      await whileDeleted(ann, () =>
+        world.root.post(rules, { name: 'R', approvals_required: 1, user_ids: [ann.id], group_ids: [group.id] }),
+      ),
+    ).toMatchObject({ status: 201, json: { users: [], groups: [{ id: group.id }] } })
+    expect(
+      await whileDeleted(dan, () =>
+        world.root.put(`${at}/approvers`, { approver_ids: [dan.id, world.root.id], approver_group_ids: [] }),
+      ),
+    ).toMatchObject({ status: 200 })
+  })
 })
