@@ -42,10 +42,13 @@ import {
   findNamedByPush,
   followMilestones,
   mergeIfPipelineSucceeded,
+  mergeWhenApprovalSettingsDemandLess,
   mergeWhenApproved,
   mergeWhenDiscussionsAreResolved,
   mergeWhenPipelineSucceeds,
   mergeWhenReady,
+  mergeWhenRulesDemandLess,
+  mergeWhenSettingsDemandLess,
   notifyOfFailedPipeline,
   replaceLeftMilestones,
   updateMergeRequestsAfterFailedMerge,
@@ -82,6 +85,9 @@ const texts = textReactions([noteablesInTexts, commitsInTexts])
  * an event does not know its reactions.
  */
 export const reactions: Reactions = alsoForHooks({
+  approval_rule_deleted: [mergeWhenRulesDemandLess],
+  approval_rule_updated: [mergeWhenRulesDemandLess],
+  approval_settings_changed: [mergeWhenApprovalSettingsDemandLess],
   discussion_resolved: [mergeWhenDiscussionsAreResolved],
   epic_closed: [recordEpicState('closed')],
   epic_opened: [texts.byEpic, mailNewEpic],
@@ -125,6 +131,7 @@ export const reactions: Reactions = alsoForHooks({
   project_deleted: [closeMergeRequestsOfDeleted],
   project_imported: [startMirrorsAfterChange],
   project_updated: [
+    mergeWhenSettingsDemandLess,
     queues(
       refreshRepository,
       (event) => projectWhen(event.payload.changed.includes('default_branch'), event),

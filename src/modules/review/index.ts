@@ -10,10 +10,13 @@ export type { Version } from './merge-requests/version-queries.ts'
 export { patchesOf, versionBetween } from './merge-requests/versions.ts'
 export {
   mergeIfPipelineSucceeded,
+  mergeWhenApprovalSettingsDemandLess,
   mergeWhenApproved,
   mergeWhenDiscussionsAreResolved,
   mergeWhenPipelineSucceeds,
   mergeWhenReady,
+  mergeWhenRulesDemandLess,
+  mergeWhenSettingsDemandLess,
 } from './merging/awaited-job.ts'
 export { notifyOfFailedPipeline } from './merging/failed-pipelines.ts'
 export { closeMergeRequestsOfDeleted } from './merging/orphaned.ts'

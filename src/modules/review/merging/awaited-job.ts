@@ -1,17 +1,19 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
+import type { EventPlace } from '../../../events/catalogue.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { enqueueWhere, job } from '../../../jobs/job.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { asAccount } from '../../accounts/index.ts'
 import { findNewestPipeline, isPassing } from '../../ci/index.ts'
+import type { ProjectSettings } from '../../projects/index.ts'
 import { loadMergeRequest } from '../merge-requests/subject.ts'
 import { merge } from './merge-service.ts'
 import { headPipeline } from './mergeable.ts'
 import { awaiting, findMerging } from './queries.ts'
-import { findWaiting, isAwaited } from './waiting-queries.ts'
+import { findWaiting, isAwaited, waitingInto } from './waiting-queries.ts'
 
 /**
  * Merges merge requests that wait for a pipeline of a commit in its own project, for the user who enabled the automatic merge, if
@@ -70,6 +72,36 @@ export const mergeWhenReady: Reaction<'merge_request_updated'> = async (
 ) => {
   if (changes?.['title'] || changes?.['approvals_before_merge']) await mergeIfWaiting(tx, merge_request_id)
 }
+
+/** Queues it for all that merge requests into a project, or into projects of a group, wait for. */
+async function mergeAllWaiting(tx: Tx, place: EventPlace): Promise<void> {
+  for (const { source_project_id, sha } of await waitingInto(tx, place)) await mergeLater(tx, source_project_id, sha)
+}
+
+/** Merges what waited only for approvals that rules do not demand any more. */
+export const mergeWhenRulesDemandLess: Reaction<'approval_rule_updated' | 'approval_rule_deleted'> = async (
+  tx,
+  { payload: { merge_request_id }, ...event },
+) => {
+  if (merge_request_id !== undefined) await mergeIfWaiting(tx, merge_request_id)
+  else await mergeAllWaiting(tx, event)
+}
+
+/** Settings of projects that can keep merge requests from being merged. */
+const demanding: ReadonlySet<string> = new Set([
+  'approvals_before_merge',
+  'merge_method',
+  'only_allow_merge_if_all_discussions_are_resolved',
+] satisfies (keyof ProjectSettings)[])
+
+/** Merges what waited only because of settings of the project. */
+export const mergeWhenSettingsDemandLess: Reaction<'project_updated'> = async (tx, { projectId, payload }) => {
+  if (payload.changed.some((name) => demanding.has(name))) await mergeAllWaiting(tx, { projectId })
+}
+
+/** Merges what waited only for approvals that the settings for them do not demand any more. */
+export const mergeWhenApprovalSettingsDemandLess: Reaction<'approval_settings_changed'> = (tx, { projectId }) =>
+  mergeAllWaiting(tx, { projectId })
 
 async function mergeOne(ctx: Ctx, id: number): Promise<void> {
   const row = await findMerging(ctx.db, id)

@@ -1,12 +1,17 @@
 import { expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { test, type World } from '../../../../test/world.ts'
+import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
 import { type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
 import { mergeAwaited } from './awaited-job.ts'
 
 /** A merge request with an automatic merge whose pipeline succeeded while something kept it from being merged. */
-async function waiting(world: World, hold: (opened: OpenedMergeRequest) => Promise<unknown>) {
-  const opened = await openMergeRequest(world)
+async function waiting(
+  world: World,
+  hold: (opened: OpenedMergeRequest) => Promise<unknown>,
+  more: { readonly project?: StoredProject } = {},
+) {
+  const opened = await openMergeRequest(world, more)
   const { project, head, branch, at } = opened
   const report = (state: string) => world.root.post(`/projects/${project.id}/statuses/${head}`, { state, ref: branch })
   await report('running')
@@ -27,11 +32,12 @@ async function waiting(world: World, hold: (opened: OpenedMergeRequest) => Promi
 /** The same, held by an unresolved discussion. */
 async function unsettled(world: World) {
   let begun: { id: string; notes: { id: number }[] } | undefined
-  const { at, stateAfterJobs } = await waiting(world, async ({ project, at }) => {
+  const { project, at, stateAfterJobs } = await waiting(world, async ({ project, at }) => {
     await world.root.put(`/projects/${project.id}`, { only_allow_merge_if_all_discussions_are_resolved: true })
     begun = (await world.root.post(`${at}/discussions`, { body: 'Wait' })).json
   })
-  return { discussion: `${at}/discussions/${begun!.id}`, note: `${at}/notes/${begun!.notes[0]!.id}`, stateAfterJobs }
+  const [discussion, note] = [`${at}/discussions/${begun!.id}`, `${at}/notes/${begun!.notes[0]!.id}`]
+  return { project, discussion, note, stateAfterJobs }
 }
 
 test('an automatic merge runs when the last discussion is resolved', async ({ world }) => {
@@ -72,5 +78,51 @@ test('an automatic merge runs when it needs no more approvals', async ({ world }
     world.root.post(`${at}/approvals`, { approvals_required: 1 }),
   )
   await world.root.post(`${at}/approvals`, { approvals_required: 0 })
+  expect(await stateAfterJobs()).toBe('merged')
+})
+
+test('an automatic merge runs when the settings of the project stop demanding that discussions are resolved', async ({
+  world,
+}) => {
+  const { project, stateAfterJobs } = await unsettled(world)
+  await world.root.put(`/projects/${project.id}`, { description: 'Of no concern to it' })
+  expect(await stateAfterJobs()).toBe('opened')
+  await world.root.put(`/projects/${project.id}`, { only_allow_merge_if_all_discussions_are_resolved: false })
+  expect(await stateAfterJobs()).toBe('merged')
+})
+
+test.for(['the merge request', 'the project', 'a group above'] as const)(
+  'an automatic merge runs when a rule of %s demands no more approvals, or is deleted',
+  async (holder, { world }) => {
+    const [ann, group] = [await world.user(), await world.group({ visibility: 'public' })]
+    for (const release of ['change', 'deletion']) {
+      const project = await storedProject(world, { visibility: 'public', group })
+      // Rules of groups are for protected branches only.
+      await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'main' })
+      let rule = ''
+      const hold = async ({ at }: OpenedMergeRequest) => {
+        const held = {
+          'the merge request': at,
+          'the project': `/projects/${project.id}`,
+          'a group above': `/groups/${group.id}`,
+        }
+        const rules = `${held[holder]}/approval_rules`
+        const made = await world.root.post(rules, { name: release, approvals_required: 1, user_ids: [ann.id] })
+        expect(made.status).toBe(201)
+        rule = `${rules}/${made.json.id}`
+      }
+      const { stateAfterJobs } = await waiting(world, hold, { project })
+      if (release === 'deletion') await world.root.delete(rule)
+      else await world.root.put(rule, { approvals_required: 0 })
+      expect(await stateAfterJobs(), release).toBe('merged')
+    }
+  },
+)
+
+test('an automatic merge runs when the project demands less approvals by its settings', async ({ world }) => {
+  const { project, stateAfterJobs } = await waiting(world, ({ project }) =>
+    world.root.post(`/projects/${project.id}/approvals`, { approvals_before_merge: 1 }),
+  )
+  await world.root.post(`/projects/${project.id}/approvals`, { approvals_before_merge: 0 })
   expect(await stateAfterJobs()).toBe('merged')
 })

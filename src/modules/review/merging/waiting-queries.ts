@@ -76,3 +76,22 @@ export const findWaiting = (
         and ${settled ? sql`not ${unresolvedSql('MergeRequest', raw('m.id'))}` : raw('true')}
     `,
   )
+
+/** The commits for whose pipelines open merge requests into a project, or into projects of a group, wait. */
+export const waitingInto = (
+  tx: Tx,
+  { projectId = null, groupId = null }: { readonly projectId?: number | null; readonly groupId?: number | null },
+): Promise<{ source_project_id: number; sha: Oid }[]> =>
+  tx.rows(
+    { source_project_id: notNull(integer), sha: notNull(textOf<Oid>()) },
+    sql`
+      select distinct m.source_project_id, m.auto_merge_oid as sha
+      from merge_requests m
+        join projects p on p.id = m.project_id
+        join namespaces n on n.id = p.namespace_id
+      where m.auto_merge_user_id is not null
+        and m.state = 'opened'
+        and m.source_project_id is not null
+        and (p.id = ${projectId}::bigint or ${groupId}::bigint = any(n.traversal_ids))
+    `,
+  )
