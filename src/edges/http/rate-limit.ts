@@ -1,4 +1,4 @@
-import type { Caller } from '../../access/actor.ts'
+import type { Actor, Caller } from '../../access/actor.ts'
 import { networkOf } from '../../access/share-key.ts'
 import type { Db } from '../../db/db.ts'
 import { admitsAddress, countHit } from '../../settings/queries.ts'
@@ -12,8 +12,14 @@ export type Limited = { retryAfterSeconds: number }
 
 const plain = { 'content-type': 'text/plain' }
 
+/** The credential of a caller without an account, since all of them have the same id. */
+function identityOf({ id, deployKey, deployToken }: Actor): string {
+  if (deployKey) return `deploy key:${deployKey.id}`
+  return deployToken ? `deploy token:${deployToken.id}` : `user:${id}`
+}
+
 /**
- * Counts the request against the rate limit of its caller: accounts by id, anonymous callers by network. One statement if the
+ * Counts the request against the rate limit of its caller: accounts, deploy keys and deploy tokens by id, anonymous callers by network. One statement if the
  * limit is enabled, none otherwise. Counts in the database, so that processes share the count.
  */
 async function exceedsRateLimit(
@@ -26,7 +32,7 @@ async function exceedsRateLimit(
   const isWeb = kind === 'web'
   const limit = caller
     ? settings[`throttle_authenticated_${kind}_enabled`] && {
-        key: isWeb ? `web user:${caller.id}` : `user:${caller.id}`,
+        key: isWeb ? `web ${identityOf(caller)}` : identityOf(caller),
         requests: settings[`throttle_authenticated_${kind}_requests_per_period`],
         seconds: settings[`throttle_authenticated_${kind}_period_in_seconds`],
       }

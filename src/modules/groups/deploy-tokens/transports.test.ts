@@ -41,6 +41,20 @@ describe('access with deploy tokens', () => {
     await expect(git(`${folder.path}/copy`, 'push', '-q', 'origin', 'main')).rejects.toThrow(/403/)
   })
 
+  test('each deploy token has its own rate limit', async ({ world }) => {
+    const [mine, theirs] = [await world.project(), await world.project()]
+    const [one, other] = [await tokenOf(world, `/projects/${mine.id}`), await tokenOf(world, `/projects/${theirs.id}`)]
+    await world.settings({
+      throttle_authenticated_web_enabled: true,
+      throttle_authenticated_web_requests_per_period: 2,
+      throttle_authenticated_web_period_in_seconds: 100_000,
+    })
+    const answers = []
+    for (let n = 0; n < 3; n++) answers.push(await asks(world, mine, one))
+    expect(answers).toEqual([200, 200, '429 Retry later'])
+    expect(await asks(world, theirs, other)).toBe(200)
+  })
+
   test('a deploy token accesses its project or group, and public projects only', async ({ world }) => {
     const top = await world.group()
     const group = await world.group({ parent: top })
