@@ -232,6 +232,16 @@ describe('PUT /users/:id', () => {
     expect((await follow(world, (await linksTo(world, old))[0]!, { password: 'by the old one' })).status).toBe(422)
   })
 
+  test('422 for a password reset link to the old e-mail after the user confirmed the new one', async ({ world }) => {
+    const ann = await world.user()
+    const [old, email] = [`${ann.username}@example.com`, `${unique('n')}@example.com`]
+    await edit(world, ann, { email })
+    await sendForm(world, '/-/users/password/new', { email: old })
+    const [reset] = await linksTo(world, old)
+    expect((await follow(world, (await linksTo(world, email))[0]!)).status).toBe(200)
+    expect((await follow(world, reset!, { password: 'by the old one' })).status).toBe(422)
+  })
+
   test('a password reset link goes to the e-mail set by the same edit', async ({ world }) => {
     const ann = await world.user()
     const email = `${unique('n')}@example.com`

@@ -59,6 +59,8 @@ export async function confirmByLink(ctx: Ctx, token: string): Promise<boolean> {
       if (!link) return false
       const what = await confirmAddress(tx, link.user_id, link.address)
       if (what === undefined) return false
+      // Links for a new password that were sent to the old address become invalid.
+      if (what === 'new') await deleteLinks(tx, link.user_id, 'password')
       await emit(tx, {
         kind: 'user_email_confirmed',
         actorId: link.user_id,
