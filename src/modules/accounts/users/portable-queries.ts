@@ -27,7 +27,10 @@ export const portablePeople = (
     `,
   )
 
-/** Users of this installation with these addresses or user names. An address is confirmed, so it decides. */
+/**
+ * Users of this installation with these addresses or user names. An address decides, unless it is a further one that its user has not
+ * confirmed: it may belong to anyone.
+ */
 export const matchPeople = (
   db: Db,
   people: readonly { readonly username: string; readonly email: string | null }[],
@@ -43,8 +46,13 @@ export const matchPeople = (
         cross join lateral (
           select f.id
           from (
-              select a.user_id as id, 1 as rank from email_addresses a where a.address = p.email
-              union all select n.id, 2 from users n where lower(n.username) = lower(p.username)
+              select a.user_id as id, 1 as rank
+              from email_addresses a left join emails e on e.id = a.email_id
+              where a.address = p.email and (a.email_id is null or e.confirmed_at is not null)
+              union all
+              select n.id, 2
+              from users n
+              where lower(n.username) = lower(p.username)
             ) f
             join users k on k.id = f.id and k.kind in ('human', 'ghost')
           order by f.rank

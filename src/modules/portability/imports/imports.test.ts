@@ -6,6 +6,7 @@ import { contextFor } from '../../../../test/contexts.ts'
 import { caughtUp } from '../../../../test/tables/events.ts'
 import { archiveImports } from '../../../../test/tables/portability.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
+import { follow, linksTo } from '../../accounts/users/testing.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { exportOf, importOf, runImport, upload } from '../testing.ts'
 import { importArchive } from './jobs.ts'
@@ -91,6 +92,22 @@ describe('POST /projects/import', () => {
     ])
     expect((await world.root.get(`/projects/${id}/members/${ann.id}`)).json.access_level).toBe(40)
     expect((await ann.get(`/projects/${id}`)).json.permissions.project_access.access_level).toBe(40)
+  })
+
+  test('an administrator imports no membership for a user who added the address without confirming it', async ({
+    world,
+  }) => {
+    const { ann, archive } = await stage(world)
+    const address = `${ann.username}@example.com`
+    const away = { username: unique('away'), email: `${unique('away')}@example.com`, skip_reconfirmation: true }
+    expect((await world.root.put(`/users/${ann.id}`, away)).status).toBe(200)
+    const zoe = await world.user()
+    expect((await zoe.post('/user/emails', { email: address })).status).toBe(201)
+    const { id } = await importOf(world, archive)
+    expect((await zoe.get(`/projects/${id}`)).json.permissions.project_access).toBeNull()
+    await follow(world, (await linksTo(world, address))[0]!)
+    const later = await importOf(world, archive)
+    expect((await zoe.get(`/projects/${later.id}`)).json.permissions.project_access.access_level).toBe(40)
   })
 
   test('D1-IMPORT-NAMESPACE namespace is an ID or a path', async ({ world }) => {
