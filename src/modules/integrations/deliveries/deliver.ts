@@ -41,9 +41,9 @@ const noResponse = {
  */
 async function currentTrigger(ctx: Ctx, due: DueRow): Promise<Trigger | undefined> {
   const queued = due.trigger as Trigger
+  if (!due.reaches) return undefined
   // A test is for the hook whatever its flags are.
   if (due.facts['test'] === true) return queued
-  if (!due.reaches) return undefined
   const event = eventOf(due)
   const isOpen = queued === 'issues_events' || queued === 'note_events'
   const now = isOpen ? (await messagesOf(ctx, event, await confidentialIssues(ctx, [event])))[0]?.trigger : queued

@@ -135,6 +135,25 @@ describe('what ends deliveries', () => {
     await eventually(async () => expect(await deliveryStates(world, id)).toEqual({ dropped: 1 }))
   })
 
+  test('a test of a group hook is not sent again after the project left the group', async ({ world }) => {
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    const [group, other] = [await world.group(), await world.group()]
+    const project = await world.project({ group })
+    const issue = await openIssue(world, project, 'Before')
+    const hook = { url: receiver.url, push_events: false, issues_events: true }
+    const at = `/groups/${group.id}/hooks/${(await world.root.post(`/groups/${group.id}/hooks`, hook)).json.id}`
+    await world.runJobs()
+    expect((await world.root.post(`${at}/test/issues_events`)).status).toBe(201)
+    await eventually(async () => expect(await deliveryStates(world, idOf(at))).toEqual({ delivered: 1 }))
+    expect((await world.root.put(`/projects/${project.id}/transfer`, { namespace: other.id })).status).toBe(200)
+    await world.root.put(issue, { title: 'Afterwards' })
+    const [{ id }] = (await world.root.get(`${at}/events`)).json
+    expect((await world.root.post(`${at}/events/${id}/resend`)).status).toBe(201)
+    await eventually(async () => expect(await deliveryStates(world, idOf(at))).toEqual({ delivered: 1, dropped: 1 }))
+    expect(titlesOf(receiver)).toEqual(['Before'])
+  })
+
   test('the deliveries of a deleted hook end, and those of a deleted record are dropped', async ({ world }) => {
     await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
     await using receiver = await HookReceiver.start()
