@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { repositoriesDir } from '../../src/app.ts'
@@ -6,7 +9,7 @@ import { bootstrap } from '../../src/commands.ts'
 import { repositoryDir } from '../../src/modules/projects/repositories/location.ts'
 import { eventsOf } from '../tables/events.ts'
 import { addInterruptedPushes, addPush, pushesInState, pushesTo } from '../tables/pushes.ts'
-import { git, gitMessages, temporaryFolder, test } from '../world.ts'
+import { type Client, git, gitMessages, temporaryFolder, test, type World } from '../world.ts'
 
 /** A clone with one commit on `main`. */
 async function workTree(folder: string): Promise<string> {
@@ -16,6 +19,34 @@ async function workTree(folder: string): Promise<string> {
   await git(work, 'add', '.')
   await git(work, 'commit', '-qm', 'First commit')
   return work
+}
+
+/**
+ * Begins a push that creates a branch at an object which the project has. `begun` resolves when the service reads the body, so that the
+ * push was allowed; `complete` sends the end of it, an empty pack.
+ */
+function beginPush(url: string, who: Client, { branch, oid }: { branch: string; oid: string }) {
+  const line = `${'0'.repeat(40)} ${oid} refs/heads/${branch}\0report-status`
+  const pack = Buffer.concat([Buffer.from('PACK'), Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])])
+  const sent = request(`${url}/git-receive-pack`, {
+    method: 'POST',
+    auth: `${who.username}:${who.token}`,
+    headers: { 'content-type': 'application/x-git-receive-pack-request', expect: '100-continue' },
+  })
+  const answered = once(sent, 'response').then(async ([response]) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk)
+    return Buffer.concat(chunks).toString('latin1')
+  })
+  sent.flushHeaders()
+  return {
+    begun: once(sent, 'continue'),
+    complete() {
+      sent.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
+      sent.end(Buffer.concat([pack, createHash('sha1').update(pack).digest()]))
+      return answered
+    },
+  }
 }
 
 describe('git over HTTP', () => {
@@ -151,6 +182,39 @@ describe('git over HTTP', () => {
     expect((await world.root.put(`/projects/${project.id}`, { path: `${project.path}-new` })).status).toBe(200)
     await git(work, 'fetch', '-q', old)
     await expect(git(work, 'push', '-q', old, 'main:other')).rejects.toThrow(/403/)
+  })
+
+  test.for<[string, (world: World, ann: Client, id: number) => Promise<unknown>]>([
+    ['the account is blocked', (world, ann) => world.root.post(`/users/${ann.id}/block`)],
+    ['the token is revoked', (_world, ann) => ann.delete('/personal_access_tokens/self')],
+    ['an administrator becomes a user', (world, ann) => world.root.put(`/users/${ann.id}`, { admin: false })],
+    ['the membership ends', (world, ann, id) => world.root.delete(`/projects/${id}/members/${ann.id}`)],
+  ])('a push that has begun is refused once %s', async ([what, end], { world }) => {
+    const isAdmin = what.startsWith('an administrator')
+    const ann = await world.user({ admin: isAdmin })
+    const project = await world.project({
+      initialize_with_readme: true,
+      ...(!isAdmin && { members: [[ann, 'maintainer']] }),
+    })
+    const at = `/projects/${project.id}/repository/branches`
+    const [main] = (await world.root.get(at)).json
+    const push = beginPush(project.url, ann, { branch: 'late', oid: main.commit.id })
+    await push.begun
+    const answer = await end(world, ann, project.id)
+    expect(answer).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) })
+    expect(await push.complete()).toContain('pre-receive hook declined')
+    expect((await world.root.get(at)).json).toHaveLength(1)
+  })
+
+  test('a push that takes long is accepted while its account and token are valid', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ initialize_with_readme: true, members: [[ann, 'maintainer']] })
+    const at = `/projects/${project.id}/repository/branches`
+    const [main] = (await world.root.get(at)).json
+    const push = beginPush(project.url, ann, { branch: 'late', oid: main.commit.id })
+    await push.begun
+    expect(await push.complete()).toContain('ok refs/heads/late')
+    expect((await world.root.get(at)).json).toHaveLength(2)
   })
 
   test('every push is recorded once, with an event and its options', async ({ world }) => {

@@ -5,6 +5,7 @@ import type { RefName } from '../../../git/format/ref-name.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import type { MoveOutcome } from '../../../git/transfer/ref-moves.ts'
 import { receivePack, type Transfer, type TransferOptions } from '../../../git/transfer/transfer.ts'
+import { authenticateDerived, gitRefusals, type Refusal } from '../../accounts/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import {
   type AnswerToPush,
@@ -23,6 +24,7 @@ import {
   type ParsedPushOptions,
   parsePushOptions,
   recordIntent,
+  refusedPush,
   settle,
   withoutMergeRequests,
 } from '../../pushes/index.ts'
@@ -139,14 +141,17 @@ export async function receivePush(
   return { stream, done, settled: async () => void (await settled()) }
 }
 
-/** Why the push is refused, decided with current facts. */
+/** Why the push is refused, decided with current facts: it may have taken long. */
 async function refusalOf(
-  ctx: Ctx,
+  before: Ctx,
   target: GitTarget,
   changes: readonly RefChange[],
   objects: () => Promise<Repository>,
   transport: GitTransport,
 ): Promise<readonly string[] | undefined> {
+  const now = await currentActor(before)
+  if ('refused' in now) return [now.refused]
+  const ctx = { ...before, actor: now.actor }
   if ('project' in target) {
     const verdict = await decide(ctx, target.project.id, changes, objects, { transport })
     if (verdict.refused === undefined) return undefined
@@ -156,6 +161,17 @@ async function refusalOf(
   const refused = await decideSide(ctx, kind, subject.holder, changes, objects)
   return refused === undefined ? undefined : [refused]
 }
+
+/** The actor as account and token are now, or why they may not act any more. A deploy key has its level in the project, which is loaded again. */
+async function currentActor({ db, actor, impersonation }: Ctx): Promise<{ actor: Actor } | { refused: string }> {
+  const { id, tokenId } = actor!
+  if (isMachine(actor!)) return { actor: actor! }
+  const found = await authenticateDerived(db, { userId: id, tokenId }, { impersonation })
+  return 'actor' in found ? found : { refused: messageOf(found.refused) }
+}
+
+const messageOf = (refusal: Refusal): string =>
+  refusal in gitRefusals ? gitRefusals[refusal as keyof typeof gitRefusals] : refusedPush
 
 const isMachine = ({ deployKey, deployToken }: Actor): boolean => (deployKey ?? deployToken) !== undefined
 
