@@ -224,6 +224,8 @@ describe('approval rules of a merge request', () => {
     const replaced = (await bob.post(`${at}/approval_rules`, wish)).json
     expect(replaced).toMatchObject({ source_rule: { id: source.id } })
     expect((await ann.put(`${at}/approval_rules/${replaced.id}`, { user_ids: [ann.id] })).status).toBe(403)
+    expect((await ann.delete(`${at}/approval_rules/${replaced.id}`)).status).toBe(403)
+    expect((await bob.delete(`${at}/approval_rules/${replaced.id}`)).status).toBe(204)
   })
 
   test('a project can forbid rules and numbers of single merge requests, and ignores existing ones', async ({

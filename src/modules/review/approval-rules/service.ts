@@ -239,6 +239,7 @@ export const removeRule = (ctx: Ctx, place: Place, id: number): Promise<void> =>
     const of = await lockHolder(tx, holder)
     const rule = await lockRule(tx, holder, id)
     if (!rule) throw rowNotFound()
+    if (rule.source_rule_id !== null && !place.mayReplace) throw forbidden()
     await deleteRule(tx, id)
     await emit(tx, {
       kind: 'approval_rule_deleted',
