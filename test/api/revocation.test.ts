@@ -1,5 +1,6 @@
 import { expect, inject } from 'vitest'
 import { type App, createApp } from '../../src/app.ts'
+import { beginRequest } from '../begun-request.ts'
 import { Client, freePort, test, type World } from '../world.ts'
 
 const password = 'correct horse battery'
@@ -74,4 +75,39 @@ test.for(ends)('%s reaches every process by notification alone', async ([, make]
   expect((await there.get('/user')).status).toBe(200)
   await end()
   await expect.poll(async () => (await there.get('/user')).status, { interval: 20 }).toBe(401)
+})
+
+test.for<[string, number, (world: World, ann: Client) => Promise<unknown>]>([
+  ['the account is blocked', 403, (world, ann) => world.root.post(`/users/${ann.id}/block`)],
+  ['the token is revoked', 401, (_world, ann) => ann.delete('/personal_access_tokens/self')],
+  ['the administrator becomes a user', 403, (world, ann) => world.root.put(`/users/${ann.id}`, { admin: false })],
+])('a request that has begun is refused once %s', async ([, status, end], { world }) => {
+  const ann = await world.user({ admin: true })
+  const late = beginRequest(`${world.origin}/api/v4/users/${ann.id}`, {
+    method: 'PUT',
+    headers: { 'private-token': ann.token, 'content-type': 'application/json' },
+  })
+  await late.begun
+  expect(await end(world, ann)).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) })
+  expect(await late.complete(JSON.stringify({ admin: true, bio: 'Still here' }))).toMatchObject({ status })
+  expect((await world.root.get(`/users/${ann.id}`)).json.bio).not.toBe('Still here')
+})
+
+test('a query that has begun is refused once the account is blocked', async ({ world }) => {
+  const ann = await world.user()
+  const late = beginRequest(`${world.origin}/api/graphql`, {
+    headers: { 'private-token': ann.token, 'content-type': 'application/json' },
+  })
+  await late.begun
+  expect(await world.root.post(`/users/${ann.id}/block`)).toMatchObject({ status: 201 })
+  expect(await late.complete(JSON.stringify({ query: '{ currentUser { id } }' }))).toMatchObject({ status: 403 })
+})
+
+test('a request that takes long is answered while its account and token are valid', async ({ world }) => {
+  const ann = await world.user()
+  const late = beginRequest(`${world.origin}/api/v4/projects`, {
+    headers: { 'private-token': ann.token, 'content-type': 'application/json' },
+  })
+  await late.begun
+  expect(await late.complete(JSON.stringify({ name: 'late' }))).toMatchObject({ status: 201 })
 })

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { request } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { repositoriesDir } from '../../src/app.ts'
 import { bootstrap } from '../../src/commands.ts'
 import { repositoryDir } from '../../src/modules/projects/repositories/location.ts'
+import { beginRequest } from '../begun-request.ts'
 import { eventsOf } from '../tables/events.ts'
 import { addInterruptedPushes, addPush, pushesInState, pushesTo } from '../tables/pushes.ts'
 import { type Client, git, gitMessages, temporaryFolder, test, type World } from '../world.ts'
@@ -21,32 +20,17 @@ async function workTree(folder: string): Promise<string> {
   return work
 }
 
-/**
- * Begins a push that creates a branch at an object which the project has. `begun` resolves when the service reads the body, so that the
- * push was allowed; `complete` sends the end of it, an empty pack.
- */
+/** Begins a push that creates a branch at an object which the project has. `complete` resolves with what git reads. */
 function beginPush(url: string, who: Client, { branch, oid }: { branch: string; oid: string }) {
   const line = `${'0'.repeat(40)} ${oid} refs/heads/${branch}\0report-status`
-  const pack = Buffer.concat([Buffer.from('PACK'), Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])])
-  const sent = request(`${url}/git-receive-pack`, {
-    method: 'POST',
+  const emptyPack = Buffer.concat([Buffer.from('PACK'), Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])])
+  const { begun, complete } = beginRequest(`${url}/git-receive-pack`, {
     auth: `${who.username}:${who.token}`,
-    headers: { 'content-type': 'application/x-git-receive-pack-request', expect: '100-continue' },
+    headers: { 'content-type': 'application/x-git-receive-pack-request' },
   })
-  const answered = once(sent, 'response').then(async ([response]) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of response) chunks.push(chunk)
-    return Buffer.concat(chunks).toString('latin1')
-  })
-  sent.flushHeaders()
-  return {
-    begun: once(sent, 'continue'),
-    complete() {
-      sent.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
-      sent.end(Buffer.concat([pack, createHash('sha1').update(pack).digest()]))
-      return answered
-    },
-  }
+  const commands = Buffer.from(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
+  const body = Buffer.concat([commands, emptyPack, createHash('sha1').update(emptyPack).digest()])
+  return { begun, complete: async () => (await complete(body)).text }
 }
 
 describe('git over HTTP', () => {

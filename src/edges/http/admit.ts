@@ -21,20 +21,31 @@ export type Visitor = {
  */
 export async function admit(
   token: string | undefined,
-  { exchange, remoteAddress, settings, kind }: Visitor,
-  { db, authenticator, log }: HttpContext,
+  visitor: Visitor,
+  context: HttpContext,
   onRevoked?: ((token: string) => Promise<void>) | undefined,
 ): Promise<Caller | undefined> {
+  const { exchange, remoteAddress, settings, kind } = visitor
+  const { db } = context
   const isLimited = async (caller: Caller) =>
     hasLimits(settings, kind) && refusedByLimits(exchange, { db, settings }, caller, remoteAddress, kind)
   let caller: Caller
   try {
-    caller = await callerOf(token, authenticator, onRevoked, (reason) =>
-      logFailedSignIn(log, { transport: kind, reason, remoteAddress }),
-    )
+    caller = await authenticated(token, visitor, context, onRevoked)
   } catch (error) {
     if (await isLimited(null)) return undefined
     throw error
   }
   return (await isLimited(caller)) ? undefined : caller
 }
+
+/** The caller as token and account are now. Asked again after the body, which may have taken long. */
+export const authenticated = (
+  token: string | undefined,
+  { remoteAddress, kind }: Visitor,
+  { authenticator, log }: HttpContext,
+  onRevoked?: ((token: string) => Promise<void>) | undefined,
+): Promise<Caller> =>
+  callerOf(token, authenticator, onRevoked, (reason) =>
+    logFailedSignIn(log, { transport: kind, reason, remoteAddress }),
+  )

@@ -21,7 +21,7 @@ import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
 import { requireTerms } from '../../modules/instance/index.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { admit, type Visitor } from './admit.ts'
+import { admit, authenticated, type Visitor } from './admit.ts'
 import { bytesOf, type Exchange, type Headers, sendJson, sendText } from './answer.ts'
 import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { LargeBodies } from './body/large-bodies.ts'
@@ -194,7 +194,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
           const caller = await admit(tokenInBody, visitor, context, onRevoked)
           if (caller === undefined) return
           served.caller = caller
-        }
+        } else served.caller = await authenticated(token, visitor, context)
       }
       const raw = mergeRaw(pathParams(request.params as RawParams), body?.params ?? {}, queryParams)
       const target = await sudoTarget(served.caller, request.raw.headers, raw, context.db)

@@ -3,7 +3,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { RawParams } from '../../../api/params/raw.ts'
 import { invalid } from '../../../kernel/failure.ts'
 import { requireTerms } from '../../../modules/instance/index.ts'
-import { admit } from '../admit.ts'
+import { admit, authenticated } from '../admit.ts'
 import { sendJson } from '../answer.ts'
 import { requireScope, shownToken, sudoTarget } from '../authenticate.ts'
 import { anonymousLimits } from '../body/limits.ts'
@@ -39,7 +39,8 @@ async function serve(request: FastifyRequest, reply: FastifyReply, context: Http
     const settings = await context.settings.get()
     const queryParams = parseUrlencoded(req.url!.split('?', 2)[1] ?? '')
     const visitor = { exchange, remoteAddress, settings, kind: 'api' } as const
-    const admitted = await admit(shownToken(req.headers, queryParams), visitor, context)
+    const token = shownToken(req.headers, queryParams)
+    const admitted = await admit(token, visitor, context)
     if (admitted === undefined) return
     caller = admitted
     const body = await readBody({
@@ -50,6 +51,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, context: Http
       tmpDir: context.uploadsDir,
     })
     cleanup = body.cleanup
+    caller = await authenticated(token, visitor, context)
     const target = await sudoTarget(caller, req.headers, queryParams, context.db)
     if (target) caller = target
     else requireScope(caller, ['api', 'read_api'])
