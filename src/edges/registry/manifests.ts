@@ -51,7 +51,7 @@ export async function serveManifest({ exchange, ctx, place, name: _ }: RegistryE
 }
 
 export async function servePutManifest(
-  { exchange, ctx, place, name }: RegistryExchange,
+  { exchange, ctx, place, name, requireStill }: RegistryExchange,
   reference: Reference,
 ): Promise<void> {
   const { req } = exchange
@@ -59,6 +59,7 @@ export async function servePutManifest(
     throw new RegistryError('MANIFEST_INVALID', { message: 'the manifest must not be encoded' })
   const shape = new JsonShape(maxValues)
   const payload = await atPace(req, usualPace, () => readBytes(req, maxBytes, (chunk) => shape.push(chunk)))
+  await requireStill()
   const contentType = /^\s*([^;\s]+)/.exec(req.headers['content-type'] ?? '')?.[1]?.toLowerCase()
   try {
     const { digest, subject } = await putManifest(ctx, place, reference, payload, contentType)

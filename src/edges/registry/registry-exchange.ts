@@ -13,6 +13,8 @@ export type RegistryExchange = {
   readonly query: URLSearchParams
   /** The place of another repository if the token and the policy let the caller pull from it. */
   placeToPull(name: string): Promise<Place | undefined>
+  /** Refuses the request unless the caller may still do this: its body may have taken long. */
+  requireStill(): Promise<void>
   /** Whether the caller may push, too: what they find must stay. */
   readonly mayPush: boolean
 }

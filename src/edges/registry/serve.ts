@@ -7,7 +7,7 @@ import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from '
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
-import { bearerOf, challenge, covers, type Known } from './bearer.ts'
+import { bearerOf, challenge, covers, holderOf, type Known } from './bearer.ts'
 import { serveBlob, serveDeleteBlob } from './blobs.ts'
 import { serveCatalog, serveReferrers, serveTags } from './discovery.ts'
 import { type Code, RegistryError, sendError } from './errors.ts'
@@ -30,7 +30,7 @@ export async function serveRegistry(exchange: Exchange, context: HttpContext): P
     const signal = req.method === 'GET' || req.method === 'HEAD' ? disconnectSignal(exchange) : undefined
     ctx = await context.open(known?.caller ?? null, remoteAddress, { signal })
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
-    await answer(exchange, ctx, asked, known, new URLSearchParams(search))
+    await answer(exchange, ctx, asked, known, new URLSearchParams(search), context)
   } catch (error) {
     failed(exchange, error, context)
   } finally {
@@ -44,6 +44,7 @@ async function answer(
   asked: RegistryRequest,
   known: Known | undefined,
   query: URLSearchParams,
+  context: HttpContext,
 ): Promise<void> {
   const method = exchange.req.method!
   const refuse = (scope?: string) => challenge(ctx.site.url, scope, known !== undefined)
@@ -65,6 +66,11 @@ async function answer(
   const place = await allowed(action, name)
   // The policy decides at this moment, whatever the token says.
   if (!place) throw refuse(scopeOf(name, action, query))
+  const requireStill = async () => {
+    const now = await holderOf(known?.bearer, context)
+    if ('refused' in now || !(await placeIfAllowed({ ...ctx, actor: now.caller }, name, action)))
+      throw refuse(scopeOf(name, action, query))
+  }
   await serveCall(
     {
       exchange,
@@ -73,6 +79,7 @@ async function answer(
       name,
       query,
       placeToPull: (of) => allowed('pull', of),
+      requireStill,
       mayPush: covers(access, 'repository', name, 'push'),
     },
     call,

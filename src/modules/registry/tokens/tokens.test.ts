@@ -2,9 +2,18 @@ import { createHash, createPublicKey, createSign, generateKeyPairSync, verify } 
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test as plain } from 'vitest'
+import { beginRequest } from '../../../../test/begun-request.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
-import { test, unique, World } from '../../../../test/world.ts'
-import { askToken, basicOf, claimsOf, imageAt, Registry, repositoryOf } from '../../../edges/registry/testing.ts'
+import { type Client, test, unique, World } from '../../../../test/world.ts'
+import {
+  askToken,
+  basicOf,
+  claimsOf,
+  imageAt,
+  ociManifest,
+  Registry,
+  repositoryOf,
+} from '../../../edges/registry/testing.ts'
 
 const accessOf = async (...asked: Parameters<typeof askToken>) => {
   const { status, json, text } = await askToken(...asked)
@@ -289,6 +298,27 @@ describe('a token of the registry', () => {
     const tokens = (await world.root.get(`/personal_access_tokens?user_id=${user.id}`)).json
     for (const { id } of tokens) await world.root.delete(`/personal_access_tokens/${id}`)
     expect(await both()).toEqual([401, 401])
+  })
+
+  test.for<[string, (world: World, ann: Client, projectId: number) => Promise<unknown>]>([
+    ['the membership ends', (world, ann, id) => world.root.delete(`/projects/${id}/members/${ann.id}`)],
+    ['the account is blocked', (world, ann) => world.root.post(`/users/${ann.id}/block`)],
+    ['the access token is revoked', (_world, ann) => ann.delete('/personal_access_tokens/self')],
+    ['nothing happens', async () => undefined],
+  ])('puts a manifest whose body is still to come, unless its right has ended: %s', async ([what, end], { world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'developer']] })
+    const registry = await Registry.open(ann, imageAt(project), 'pull,push')
+    const manifest = JSON.stringify(await registry.manifestOf())
+    const late = beginRequest(`${world.origin}/v2/${registry.name}/manifests/late`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${registry.token}`, 'content-type': ociManifest },
+    })
+    await late.begun
+    await end(world, ann, project.id)
+    const isAllowed = what === 'nothing happens'
+    expect(await late.complete(manifest)).toMatchObject({ status: isAllowed ? 201 : 401 })
+    expect(await (await Registry.open(world.root, registry.name)).tags()).toEqual(isAllowed ? ['late'] : [])
   })
 
   test('of a revoked deploy token grants nothing', async ({ world }) => {
