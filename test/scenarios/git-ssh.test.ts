@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import ssh2 from 'ssh2'
 import { describe, expect } from 'vitest'
 import type { Level, Visibility } from '../../src/access/levels.ts'
 import { deployKey, gitSsh, hasSsh, type KeyPair, keyPair, ssh, sshUrl, sshWith, sshWords, withKey } from '../ssh.ts'
 import { pushesTo } from '../tables/pushes.ts'
 import { usesOfSshKeys } from '../tables/users.ts'
-import { type Client, git, temporaryFolder, test } from '../world.ts'
+import { type Client, git, temporaryFolder, test, type World } from '../world.ts'
 
 /** A clone with one commit on `main`. */
 async function workTree(folder: string): Promise<string> {
@@ -18,6 +20,43 @@ async function workTree(folder: string): Promise<string> {
   await git(work, 'add', '.')
   await git(work, 'commit', '-qm', 'First commit')
   return work
+}
+
+const packet = (text: string): string => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
+
+/** A session of protocol 2 that stays open. `refs` resolves with what the service answers to another request for the list of refs. */
+async function fetchSession(world: World, key: KeyPair, path: string) {
+  const client = new ssh2.Client()
+  client.on('error', () => {})
+  const ready = once(client, 'ready')
+  client.connect({ port: world.config.sshPort, username: 'git', privateKey: await readFile(key.file) })
+  await ready
+  const channel = await new Promise<ssh2.ClientChannel>((resolve, reject) =>
+    client.exec(`git-upload-pack '${path}.git'`, { env: { GIT_PROTOCOL: 'version=2' } }, (error, opened) =>
+      error ? reject(error) : resolve(opened),
+    ),
+  )
+  let [received, messages, isClosed] = ['', '', false]
+  channel.on('data', (chunk: Buffer) => {
+    received += chunk.toString('latin1')
+  })
+  channel.stderr.on('data', (chunk: Buffer) => {
+    messages += chunk.toString('latin1')
+  })
+  channel.on('close', () => {
+    isClosed = true
+  })
+  const answer = () => expect.poll(() => isClosed || received.endsWith('0000')).toBe(true)
+  await answer()
+  return {
+    async refs(prefix: string): Promise<string> {
+      received = ''
+      if (!isClosed) channel.write(`${packet('command=ls-refs\n')}0001${packet(`ref-prefix ${prefix}\n`)}0000`)
+      await answer()
+      return isClosed ? messages : received
+    },
+    end: () => client.end(),
+  }
 }
 
 const missing = 'Stithy: The project you were looking for could not be found.'
@@ -50,6 +89,34 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
       { state: 'done', transport: 'ssh', options: [], actor_id: ann.id },
     ])
     expect(await usesOfSshKeys(world, ann.id)).toEqual([{ used: true }])
+  })
+
+  test.for<[string, string, (world: World, ann: Client, projectId: number) => Promise<unknown>]>([
+    ['the membership ends', missing, (world, ann, id) => world.root.delete(`/projects/${id}/members/${ann.id}`)],
+    ['the account is blocked', 'any more', (world, ann) => world.root.post(`/users/${ann.id}/block`)],
+    [
+      'the key is removed',
+      'any more',
+      async (_world, ann) => ann.delete(`/user/keys/${(await ann.get('/user/keys')).json[0].id}`),
+    ],
+  ])('an open session tells nothing new once %s', async ([, message, end], { world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const project = await world.project({ initialize_with_readme: true, members: [[ann, 'developer']] })
+    const session = await fetchSession(world, key, project.full_path)
+    const later = await fetchSession(world, key, project.full_path)
+    expect(await session.refs('refs/tags/')).toBe('0000')
+    await world.root.post(`/projects/${project.id}/repository/branches`, { branch: 'new', ref: 'master' })
+    // Longer than the rights of a session are trusted.
+    await sleep(1000)
+    expect(await session.refs('refs/heads/')).toContain('refs/heads/new')
+    await end(world, ann, project.id)
+    const answer = await later.refs('refs/heads/')
+    expect(answer).not.toContain('refs/heads/new')
+    expect(answer).toContain(message)
+    later.end()
+    session.end()
   })
 
   test('protocol 0 and 2, shallow and partial clones and archives work over SSH', async ({ world }) => {

@@ -133,9 +133,15 @@ export class SignedIn {
       if (!holder) refuse('key_removed', 'This key is no longer registered.')
       else if ('refused' in holder) refuse('account_refused', holder.refused)
       else {
-        const ctx = await open(holder.actor, this.#remoteAddress)
+        const { name } = holder
+        const ctx = await open(holder.actor, remoteAddress)
         const refused = keyRefusal(holder.key, ctx.settings)
-        if (refused === undefined) status = await serve(call, command, holder, ctx, this.#context.answersToPush)
+        const reopen = async () => {
+          const now = await findKeyHolder(db, this.#sha256)
+          return now && 'actor' in now ? open(now.actor, remoteAddress) : undefined
+        }
+        if (refused === undefined)
+          status = await serve(call, command, { name, ctx, reopen }, this.#context.answersToPush)
         else refuse('key_restricted', refused)
       }
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Exit } from '../../git/runner/protocol.ts'
 import { receivePack, uploadArchive, uploadPack } from '../../git/transfer/transfer.ts'
-import type { KeyHolder } from '../../modules/accounts/index.ts'
+import { Failure } from '../../kernel/failure.ts'
 import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
 import { type AnswerToPush, largeFileCredentials, lfsAccess } from '../../modules/pushes/index.ts'
 import {
@@ -18,14 +18,17 @@ import { recoveryCodes } from './recovery-codes.ts'
 
 const failed = 1
 
+/** A user of a key, and the context for them; `reopen` resolves with that of later, without one if they may not act any more. */
+type Client = { readonly name: string; readonly ctx: Ctx; reopen(): Promise<Ctx | undefined> }
+
 /** Runs one command of an authorized user. Resolves with its exit status. */
 export async function serve(
   call: Call,
   command: Command,
-  { name }: KeyHolder,
-  ctx: Ctx,
+  client: Client,
   answers: readonly AnswerToPush[],
 ): Promise<number> {
+  const { name, ctx } = client
   switch (command.kind) {
     case 'welcome':
       await send(call, `Welcome to Stithy, ${name}!\n`)
@@ -38,7 +41,7 @@ export async function serve(
       sendMessage(call, "The command you're trying to execute is not allowed.")
       return failed
     case 'transfer':
-      return transfer(call, command, ctx, answers)
+      return transfer(call, command, client, answers)
   }
 }
 
@@ -67,7 +70,7 @@ const switchedOff = { message: 'Git LFS is not enabled on this Stithy server, co
 async function transfer(
   call: Call,
   { service, path }: Extract<Command, { kind: 'transfer' }>,
-  ctx: Ctx,
+  { ctx, reopen }: Client,
   answers: readonly AnswerToPush[],
 ): Promise<number> {
   // Permission to fetch includes archives.
@@ -82,7 +85,15 @@ async function transfer(
   const { target } = access as { target: GitTarget }
   if (service === 'git-receive-pack') return push(call, target, ctx, { ...options, answers })
   const repo = (await openToFetch(ctx, target)).withSignal(call.signal)
-  const started = service === 'git-upload-pack' ? uploadPack(repo, options) : uploadArchive(repo, options)
+  const requireStill = async () => {
+    const now = await reopen()
+    const refused = now
+      ? refusalOf(await gitAccess(now, path, 'git-upload-pack', 'ssh'))
+      : 'This key may not be used any more.'
+    if (refused !== undefined) throw new Failure('forbidden', refused)
+  }
+  const started =
+    service === 'git-upload-pack' ? uploadPack(repo, { ...options, requireStill }) : uploadArchive(repo, options)
   return statusOf(await relay(call, await started))
 }
 

@@ -28,6 +28,11 @@ export type TransferOptions = {
   timeoutMs?: number
 }
 
+export type FetchOptions = TransferOptions & {
+  /** Throws if the client of a session may fetch no more: by protocol 2 it may ask again and again. */
+  requireStill?: () => Promise<void>
+}
+
 export type Transfer = {
   /** Write the client's bytes to it and end it after the last one; read git's output. Destroying it ends the process. */
   readonly stream: Duplex
@@ -42,7 +47,7 @@ const hooks = fileURLToPath(new URL('../hooks', import.meta.url))
  * fetches share (`UploadSession`). A repository that does not exist is served as empty. A request beyond `fetchLimits` breaks
  * the stream with a `too_large` failure.
  */
-export async function uploadPack(repo: Repository, options: TransferOptions = {}): Promise<Transfer> {
+export async function uploadPack(repo: Repository, options: FetchOptions = {}): Promise<Transfer> {
   const env = protocolEnv(options.protocol)
   const dir = await repo.readDir()
   const start = (flags: readonly string[], signal = repo.signal) =>
@@ -64,6 +69,7 @@ export async function uploadPack(repo: Repository, options: TransferOptions = {}
     caller: repo.caller,
     isStateless: options.statelessRpc === true,
     inspect,
+    requireStill: options.requireStill,
     keyOf: (packets) => shareableKey(repo, packets, sharing.maxBytes),
     async start(sharedBytes) {
       const child = await start(modeFlags(options))

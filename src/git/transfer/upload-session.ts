@@ -15,6 +15,8 @@ export type SessionOptions = {
   readonly isStateless: boolean
   /** Throws if the client sends too much. */
   inspect(chunk: Buffer): void
+  /** See `FetchOptions`. */
+  readonly requireStill: (() => Promise<void>) | undefined
   /** The key of the response to a request, as in `shareableKey`. */
   keyOf(packets: readonly Buffer[]): Promise<string | undefined>
   /** Starts git for this client. `movedBytes`: what the client got from shared responses. */
@@ -23,6 +25,9 @@ export type SessionOptions = {
   startShared(request: Buffer): StartResponse
   readonly signal: AbortSignal | undefined
 }
+
+/** A client of a session may send requests for hours; how often its rights are checked again. */
+const checkMs = 900
 
 const cutOff: Exit = { code: null, signal: 'SIGTERM', stderr: '', timedOut: false }
 
@@ -46,6 +51,7 @@ export class UploadSession extends Duplex {
   #wanted = Promise.withResolvers<void>()
   #reader: ResponseReader | undefined
   #sharedBytes = 0
+  #checkedAt = performance.now()
 
   constructor(options: SessionOptions) {
     super({ readableHighWaterMark: 256 * 1024, writableHighWaterMark: 256 * 1024, autoDestroy: true })
@@ -111,6 +117,7 @@ export class UploadSession extends Duplex {
   async #receive(chunk: Buffer): Promise<void> {
     this.#options.inspect(chunk)
     if (this.#isOver) return
+    await this.#check()
     if (this.#isPassing) return this.#pass(chunk)
     let packets: Buffer[]
     try {
@@ -128,6 +135,12 @@ export class UploadSession extends Duplex {
     if (this.#requestBytes + this.#packets.rest.length <= maxSharedRequestBytes) return
     this.#isPassing = true
     await this.#pass(...this.#request, this.#packets.rest)
+  }
+
+  async #check(): Promise<void> {
+    if (performance.now() - this.#checkedAt < checkMs) return
+    await this.#options.requireStill?.()
+    this.#checkedAt = performance.now()
   }
 
   async #receiveEnd(): Promise<void> {
