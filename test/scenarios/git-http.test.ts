@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { repositoriesDir } from '../../src/app.ts'
 import { bootstrap } from '../../src/commands.ts'
@@ -188,6 +189,27 @@ describe('git over HTTP', () => {
     expect(answer).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) })
     expect(await push.complete()).toContain('pre-receive hook declined')
     expect((await world.root.get(at)).json).toHaveLength(1)
+  })
+
+  test.for<[string, boolean, (world: World, ann: Client, id: number) => Promise<unknown>]>([
+    ['the account was blocked', false, (world, ann) => world.root.post(`/users/${ann.id}/block`)],
+    ['the token was revoked', false, (_world, ann) => ann.delete('/personal_access_tokens/self')],
+    ['the membership ended', false, (world, ann, id) => world.root.delete(`/projects/${id}/members/${ann.id}`)],
+    ['nothing but a second', true, async () => undefined],
+  ])('a fetch whose body is still to come, after %s, is answered: %s', async ([, isAnswered, end], { world }) => {
+    const ann = await world.user()
+    const project = await world.project({ initialize_with_readme: true, members: [[ann, 'developer']] })
+    const late = beginRequest(`${project.url}/git-upload-pack`, {
+      auth: `${ann.username}:${ann.token}`,
+      headers: { 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2' },
+    })
+    await late.begun
+    await end(world, ann, project.id)
+    // Longer than the rights of a fetch are trusted.
+    await sleep(1000)
+    const { text } = await late.complete('0014command=ls-refs\n0000')
+    expect(text.includes('refs/heads/')).toBe(isAnswered)
+    expect(text.includes('any more')).toBe(!isAnswered)
   })
 
   test('a push that takes long is accepted while its account and token are valid', async ({ world }) => {

@@ -6,7 +6,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Repository } from '../../git/repository/repository.ts'
 import type { Exit } from '../../git/runner/protocol.ts'
 import { receivePack, uploadPack } from '../../git/transfer/transfer.ts'
-import { Failure } from '../../kernel/failure.ts'
+import { Failure, forbidden } from '../../kernel/failure.ts'
 import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
 import {
   type GitTarget,
@@ -19,6 +19,7 @@ import {
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
 import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate-git.ts'
 import { atPaceOfClient, type BodyPace } from '../http/body/pace.ts'
+import { callerNow } from '../http/caller-now.ts'
 import type { HttpContext } from '../http/context.ts'
 import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from '../http/disconnect.ts'
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
@@ -80,7 +81,8 @@ async function serve(
     if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
     else if ('plan' in access)
       await push(exchange, ctx, { project: await createFromPush(ctx, access.plan) }, context, pushPace, true)
-    else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.target, fetchPace)
+    else if (service === 'git-upload-pack')
+      await fetch(exchange, ctx, { path: asked.path, target: access.target }, context, fetchPace)
     else await push(exchange, ctx, access.target, context, pushPace)
   } catch (error) {
     failed(exchange, error, context)
@@ -137,10 +139,22 @@ async function advertise(exchange: Exchange, repo: Repository, service: Service)
   await done
 }
 
-async function fetch(exchange: Exchange, ctx: Ctx, target: GitTarget, pace: BodyPace): Promise<void> {
+async function fetch(
+  exchange: Exchange,
+  ctx: Ctx,
+  { path, target }: { path: string; target: GitTarget },
+  context: HttpContext,
+  pace: BodyPace,
+): Promise<void> {
+  const requireStill = async () => {
+    const actor = await callerNow(ctx.actor, context)
+    const access = actor === undefined ? undefined : await gitAccess({ ...ctx, actor }, path, 'git-upload-pack', 'http')
+    if (!access || !('target' in access)) throw forbidden('You are not allowed to download code any more.')
+  }
   const { stream, done } = await uploadPack(await openToFetch(ctx, target), {
     statelessRpc: true,
     protocol: header(exchange, 'git-protocol'),
+    requireStill,
   })
   await converse(exchange, stream, head(exchange, 'application/x-git-upload-pack-result'), pace)
   requireEnd(exchange, await done)

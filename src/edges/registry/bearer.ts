@@ -1,12 +1,12 @@
 import type { Caller } from '../../access/actor.ts'
 import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
 import { authenticateForDeployToken } from '../../modules/groups/index.ts'
-import { type Access, type Bearer, readToken, registryService } from '../../modules/registry/index.ts'
+import { type Access, readToken, registryService } from '../../modules/registry/index.ts'
 import type { HttpContext } from '../http/context.ts'
 import { RegistryError } from './errors.ts'
 
 /** A client with a token of the registry. The token limits what the policy grants to the caller at this moment. */
-export type Known = { readonly caller: Caller; readonly bearer: Bearer; readonly access: readonly Access[] }
+export type Known = { readonly caller: Caller; readonly access: readonly Access[] }
 
 /** The caller to whom the token of a request was issued; undefined without a valid one. */
 export async function bearerOf(
@@ -24,21 +24,12 @@ export async function bearerOf(
   const grant = await readToken(folder, token)
   if (typeof grant === 'string') return refuse(grant)
   const { bearer, access } = grant
-  const found = await holderOf(bearer, context)
-  return 'refused' in found ? refuse(found.refused) : { caller: found.caller, bearer, access }
-}
-
-/** The caller to whom a token was issued as they are now, however long the token is valid. */
-export async function holderOf(
-  bearer: Bearer,
-  { db, authenticator }: HttpContext,
-): Promise<{ caller: Caller } | { refused: string }> {
-  if (!bearer) return { caller: null }
+  if (!bearer) return { caller: null, access }
   const found =
     'deployTokenId' in bearer
-      ? await authenticateForDeployToken(db, bearer.deployTokenId)
-      : await authenticator.authenticateDerived({ userId: bearer.userId, tokenId: bearer.tokenId })
-  return 'refused' in found ? found : { caller: found.actor }
+      ? await authenticateForDeployToken(context.db, bearer.deployTokenId)
+      : await context.authenticator.authenticateDerived({ userId: bearer.userId, tokenId: bearer.tokenId })
+  return 'refused' in found ? refuse(found.refused) : { caller: found.actor, access }
 }
 
 /** Whether a token was issued for an action. */

@@ -2,12 +2,13 @@ import type { Ctx } from '../../api/ctx.ts'
 import { ParameterError } from '../../api/params/parameter-error.ts'
 import { mayListCatalog, placeIfAllowed, type RegistryAction } from '../../modules/registry/index.ts'
 import type { Exchange } from '../http/answer.ts'
+import { callerNow } from '../http/caller-now.ts'
 import type { HttpContext } from '../http/context.ts'
 import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from '../http/disconnect.ts'
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
-import { bearerOf, challenge, covers, holderOf, type Known } from './bearer.ts'
+import { bearerOf, challenge, covers, type Known } from './bearer.ts'
 import { serveBlob, serveDeleteBlob } from './blobs.ts'
 import { serveCatalog, serveReferrers, serveTags } from './discovery.ts'
 import { type Code, RegistryError, sendError } from './errors.ts'
@@ -67,8 +68,8 @@ async function answer(
   // The policy decides at this moment, whatever the token says.
   if (!place) throw refuse(scopeOf(name, action, query))
   const requireStill = async () => {
-    const now = await holderOf(known?.bearer, context)
-    if ('refused' in now || !(await placeIfAllowed({ ...ctx, actor: now.caller }, name, action)))
+    const actor = await callerNow(ctx.actor, context)
+    if (actor === undefined || !(await placeIfAllowed({ ...ctx, actor }, name, action)))
       throw refuse(scopeOf(name, action, query))
   }
   await serveCall(

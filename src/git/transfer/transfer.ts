@@ -29,7 +29,7 @@ export type TransferOptions = {
 }
 
 export type FetchOptions = TransferOptions & {
-  /** Throws if the client of a session may fetch no more: by protocol 2 it may ask again and again. */
+  /** Throws if the client may fetch no more. By protocol 2 the client of a session may ask again and again, and any request may take long. */
   requireStill?: () => Promise<void>
 }
 

@@ -26,7 +26,7 @@ export type SessionOptions = {
   readonly signal: AbortSignal | undefined
 }
 
-/** A client of a session may send requests for hours; how often its rights are checked again. */
+/** A client may send for hours; how often its rights are checked again. */
 const checkMs = 900
 
 const cutOff: Exit = { code: null, signal: 'SIGTERM', stderr: '', timedOut: false }
