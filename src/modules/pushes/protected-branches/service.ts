@@ -16,10 +16,10 @@ const levelFor = (developers: boolean | undefined): Grant[] => [
 const replacedLevels = (developers: boolean | undefined): GrantChanges | undefined =>
   developers === undefined ? undefined : { remove: 'all', add: levelFor(developers) }
 
-function asTaken(error: unknown): undefined {
-  if (error instanceof Failure && error.kind === 'conflict') return undefined
-  throw error
-}
+/** How often a rule is looked for that a concurrent request has just made, and may have deleted again. */
+const attempts = 3
+
+const isTaken = (error: unknown): boolean => error instanceof Failure && error.kind === 'conflict'
 
 /** Protects the branch of this name, or changes the levels of its existing rule. */
 export async function protectOneBranch(
@@ -31,9 +31,13 @@ export async function protectOneBranch(
   const find = () => findProtectedRef(ctx.db, project.id, 'branch', name, ctx.actor)
   const grants = { push: levelFor(push), merge: levelFor(merge) }
   let rule = await find()
-  while (!rule) {
-    const made = await protectRef(ctx, project, { kind: 'branch', name }, grants).catch(asTaken)
-    if (made) return
+  for (let attempt = 1; !rule; attempt += 1) {
+    try {
+      await protectRef(ctx, project, { kind: 'branch', name }, grants)
+      return
+    } catch (error) {
+      if (attempt === attempts || !isTaken(error)) throw error
+    }
     // A concurrent request has made the rule, which now gets the levels of this one.
     rule = await find()
   }

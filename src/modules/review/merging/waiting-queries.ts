@@ -86,9 +86,7 @@ export const waitingInto = (
     { source_project_id: notNull(integer), sha: notNull(textOf<Oid>()) },
     sql`
       select distinct m.source_project_id, m.auto_merge_oid as sha
-      from merge_requests m
-        join projects p on p.id = m.project_id
-        join namespaces n on n.id = p.namespace_id
+      from merge_requests m join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id
       where m.auto_merge_user_id is not null
         and m.state = 'opened'
         and m.source_project_id is not null
