@@ -16,6 +16,7 @@ import { columnOf, labelsTableOf, readableRow, tableOf } from '../../src/modules
 import { discussionsOf, notesOf, notesOfDiscussion } from '../../src/modules/discussion/notes/record-queries.ts'
 import { notesWith } from '../../src/modules/discussion/notes/search-queries.ts'
 import { listGroups } from '../../src/modules/groups/groups/list-queries.ts'
+import { visibleGroups } from '../../src/modules/namespaces/namespaces/visible-groups-queries.ts'
 import { issueOrders } from '../../src/modules/planning/issue-lists/order-queries.ts'
 import { listIssues } from '../../src/modules/planning/issue-lists/queries.ts'
 import { listProjects, type ProjectFilters } from '../../src/modules/projects/projects/list-queries.ts'
@@ -599,6 +600,24 @@ describe.each(callers.slice(1) as [string, Actor][])('a search by %s', (_, calle
       }
     },
   )
+
+  // In all names, in some, in none.
+  test.each(['group', 'group-12', 'absent'])('of groups for "%s" has what matches', async (text) => {
+    const wanted = { search: text, order_by: 'name', sort: 'asc', owned: false, all_available: true } as const
+    const list = listGroups(caller, { of: 'everyone' }, wanted, { statistics: false })
+    for (const page of [1, 3]) {
+      const { ids, total, reads } = await searchedPage(list, page)
+      const plain = sql`
+        from namespaces g
+        where g.kind = 'group' and not g.deleting and ${visibleGroups(caller)} and (g.name ilike ${`%${text}%`} or g.path ilike ${`%${text}%`})
+      `
+      expect(ids).toEqual(
+        await idsFrom(sql`select g.id ${plain} order by g.name, g.id limit 20 offset ${(page - 1) * 20}`),
+      )
+      expect(total).toBe(Number((await idsFrom(sql`select count(*) as id ${plain}`))[0]))
+      if (text === 'absent') expect(await reads()).toBeLessThan(100)
+    }
+  })
 
   // In all titles, in all descriptions, in few titles, in none.
   test.each(

@@ -1,8 +1,9 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
-import { type Direction, type List, numbered } from '../../../api/list.ts'
+import { type Direction, type List, type Matching, numbered } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
+import { passedOn } from '../../../db/table-catalogue.ts'
 import {
   groupsFromMemberships,
   groupsOfMember,
@@ -44,7 +45,10 @@ const setCondition = (set: GroupSet): Sql[] => {
 export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters, options: GroupOptions): List {
   const where: Sql[] = [raw(`g.kind = 'group' and not g.deleting`), ...setCondition(set)]
   const listsAll = filters.all_available ?? (caller === null || caller.admin)
-  const isBroad = listsAll && set.of === 'everyone' && !filters.owned && !filters.search?.trim()
+  const matches = filters.search?.trim() ? fuzzy(filters.search, ['g.name', 'g.path']) : undefined
+  const isBroad = listsAll && set.of === 'everyone' && !filters.owned && !matches
+  // Those below one group, or of an owner, are few, and are checked one by one.
+  const matching = matches && set.of === 'everyone' && !filters.owned ? found(matches) : undefined
   const parts = isBroad && filters.min_access_level === undefined ? visibleGroupParts(caller) : undefined
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
   else if (filters.min_access_level !== undefined)
@@ -54,7 +58,7 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
   if (caller?.limits) where.push(groupWithinLimits(caller, raw('g.id')))
   if (filters.skip_groups && filters.skip_groups.length > 0)
     where.push(sql`g.id <> all(${filters.skip_groups}::bigint[])`)
-  if (filters.search?.trim()) where.push(fuzzy(filters.search, ['g.name', 'g.path']))
+  if (matches && !matching) where.push(matches)
   if (caller?.admin && filters.custom_attributes)
     where.push(
       and(
@@ -76,7 +80,8 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
     key: raw('g.id'),
     where,
     // Indexes lead to the groups, in the order, by the set or by membership, whatever the values are.
-    onePlan: !filters.search?.trim() && filters.custom_attributes === undefined,
+    onePlan: (!matches || matching !== undefined) && filters.custom_attributes === undefined,
+    matching,
     // There are no further conditions.
     parts: parts && where.length === 1 ? numbered(parts, numberOfOpenGroups(caller)) : parts,
     order: [
@@ -86,6 +91,17 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
     keyset: filters.order_by === 'id' ? { direction: filters.sort } : undefined,
   }
 }
+
+/** How the groups that match a text are found. `offset 0` keeps the planner from leaving the order. */
+const found = (condition: Sql): Matching => ({
+  table: raw('namespaces g'),
+  key: raw('g.id'),
+  condition: sql`(g.kind = 'group' and ${condition})`,
+  walked: (range) =>
+    sql`
+      from (select g${raw(passedOn)} from namespaces g where g.kind = 'group' and not g.deleting ${range} offset 0) as g
+    `,
+})
 
 const ownedBy = (userId: number): Sql => sql`
   g.id in (
