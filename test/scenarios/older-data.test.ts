@@ -52,6 +52,13 @@ test('data of an older release survives all newer migrations, and is served', as
   }
   expect(tables['merge_requests']!.map((row) => row['allow_collaboration'])).toContain(true)
   expect((await rowsOf(client, 'merge_requests')).map((row) => row['allow_collaboration'])).not.toContain(true)
+  for (const [table, copy, time] of [
+    ['merge_requests', 'merge_request_updates', 'updated_at'],
+    ['projects', 'project_activity', 'last_activity_at'],
+  ] as const) {
+    const times = (rows: readonly Row[]) => rows.map((row) => `${row['id']} ${row[time]}`).sort()
+    expect(times(await rowsOf(client, copy)), copy).toEqual(times(await rowsOf(client, table)))
+  }
   await client.end()
 
   await using folder = await temporaryFolder()
