@@ -38,14 +38,20 @@ export type ListPart = {
 export const numbered = (parts: NonNullable<List['parts']>, number: Sql): NonNullable<List['parts']> =>
   parts.map((part) => (part.few ? part : { ...part, number })) as [ListPart, ...ListPart[]]
 
-/** How those rows of a list are found that match a text. */
+/** How those rows of a list are found that match a text, or a condition of another table with the same key. */
 export type Matching = {
   /** With its alias: `projects p`. */
   readonly table: Sql
   readonly key: Sql
-  /** An index of trigrams answers it. The list's `where` does not have it. */
+  /** An index answers it, as one of trigrams does. The list's `where` does not have it, unless there is `whereFew`. */
   readonly condition: Sql
-  readonly walked: Crowded['from']
+  /** Absent with `whereFew`. */
+  readonly walked?: Crowded['from']
+  /**
+   * The list has the condition, too: if many rows match, they are read as it says. If few do, they are read by their keys, and these are all
+   * other conditions, without those of parts.
+   */
+  readonly whereFew?: readonly Sql[]
   /** The rows that match, to be counted, if those of the list are not. */
   readonly counted?: ListPart['counted']
 }

@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { integer, nullable, text } from '../db/row.ts'
-import { literal, raw, type Sql, sql } from '../db/sql.ts'
+import { literal, raw, sql } from '../db/sql.ts'
 import type { Crowded, List, ListPart } from './list.ts'
 
 /** Matching rows from which on the first rows in the order are tried before all that match are read. */
@@ -10,7 +10,7 @@ const many = 1000
 const veryMany = 20_000
 
 /** A list, or the conditions of one that is counted. */
-type Searched = Pick<List, 'where' | 'parts' | 'matching' | 'onePlan'>
+type Searched = Pick<List, 'where' | 'parts' | 'matching' | 'onePlan' | 'given'>
 
 /** With the number of rows that it has at most, if they are few. */
 export type NarrowedList<L = List> = L & { readonly few?: number }
@@ -27,7 +27,7 @@ const foundRow = { found: integer, ids: nullable(text) }
  */
 export async function withMatches<L extends Searched>(db: Db, list: L): Promise<NarrowedList<L>> {
   if (!list.matching) return list
-  const { table, key, condition, walked, counted } = list.matching
+  const { table, key, condition, walked, counted, whereFew } = list.matching
   // Rows are read as they are asked for, after the index. A limit within would have the planner read the table instead.
   const { found, ids } = (await db.snapshotCache.row(
     foundRow,
@@ -35,14 +35,19 @@ export async function withMatches<L extends Searched>(db: Db, list: L): Promise<
       with matching as materialized (select ${key} as id from ${table} where ${condition})
       select found,
         case when found < ${literal(many)} then (select string_agg(matching.id::text, ',') from matching) end as ids
-      from (select count(*) as found from (select from matching limit ${literal(veryMany)}) as first_ones) as counted
+      from (
+        select count(*) as found
+        from (select from matching limit ${literal(whereFew ? many : veryMany)}) as first_ones
+      ) as counted
     `,
   ))!
   if (found < many) {
     const matching = ids === null ? [] : ids.split(',').map(Number)
-    const where = [...list.where, sql`${key} = any(${matching}::bigint[])`]
-    return { ...list, matching: undefined, where, parts: [{ where: raw('true'), few: true }], few: many }
+    const where = [...(whereFew ?? list.where), sql`${key} = any(${matching}::bigint[])`]
+    const given = whereFew ? undefined : list.given
+    return { ...list, matching: undefined, given, where, parts: [{ where: raw('true'), few: true }], few: many }
   }
+  if (!walked) return { ...list, matching: undefined }
   const part: ListPart = { where: condition, ...(counted && { counted }) }
   const crowded: Crowded = { when: () => raw('true'), from: walked, where: condition }
   const parts: List['parts'] = [found < veryMany ? { ...part, few: true, crowded } : part]

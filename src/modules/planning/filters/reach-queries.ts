@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels } from '../../../access/levels.ts'
-import type { List, ListPart } from '../../../api/list.ts'
+import type { List, ListPart, Matching } from '../../../api/list.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import {
@@ -67,29 +67,56 @@ type Reached = Wanted & {
   readonly counted: readonly Sql[]
 }
 
-/** The noteable `m` was updated then. A join that PostgreSQL may start from either side: the table of `m` has no index by this time. */
-function updatedIn({ type, set }: Wanted, range: TimeRange): Sql[] {
-  const times = inRange(raw('u.updated_at'), range)
-  if (times.length === 0) return []
-  const ofProject = set.of === 'project' ? [sql`u.project_id = ${set.id}`] : []
-  return [sql`exists (select from ${updatesTableOf(type)} u where u.id = m.id and ${and([...ofProject, ...times])})`]
+/** Whether a list starts from times of update. Few noteables are found by other columns, and sorted. */
+function startsFromUpdates({ set, few, order, search, updated = {} }: Wanted): boolean {
+  const isFiltered = Object.keys(updated).length > 0
+  if (search) return order === 'updated' && set.of === 'everyone' && !few
+  return !few && (order === 'updated' || (isFiltered && (order === undefined || set.of === 'group')))
+}
+
+/** How few that were updated in a range are found, for lists in another order; many are checked in that order. */
+function updatedIn({ type, set }: Wanted, range: TimeRange, where: readonly Sql[]): Matching {
+  const ofProject = set.of === 'project' ? [sql`m.project_id = ${set.id}`] : []
+  return {
+    table: sql`${updatesTableOf(type)} m`,
+    key: raw('m.id'),
+    condition: and([...ofProject, ...inRange(raw('m.updated_at'), range)]),
+    whereFew: where,
+  }
 }
 
 /** The noteables `m` of a set that the caller may read, and that meet the filters. */
 export function reach(wanted: Wanted): Reach {
+  const { few, search, updated = {} } = wanted
+  const byUpdate = startsFromUpdates(wanted)
+  const list = reachOf(wanted, byUpdate)
+  if (byUpdate || few || search || Object.keys(updated).length === 0) return list
+  const { where } = reachOf({ ...wanted, few: true }, false)
+  return { ...list, parts: countedAs(list, reachOf(wanted, true)), matching: updatedIn(wanted, updated, where) }
+}
+
+const everything: ListPart = { where: raw('true') }
+
+/** The parts of a list, of which the rows are counted as those of another one that has the same. */
+function countedAs({ parts = [everything] }: Reach, other: Reach): NonNullable<List['parts']> {
+  const others = other.parts ?? [everything]
+  const made = parts.map((part, index) => {
+    const { where, counted } = others[index]!
+    return { ...part, counted: counted ?? { from: other.from, where: and([...other.where, where]) } }
+  })
+  return made as [ListPart, ...ListPart[]]
+}
+
+function reachOf(wanted: Wanted, byUpdate: boolean): Reach {
   const { type, caller, set, labels, search } = wanted
   const matches = search && matchesText(search)
   const bySearch = set.of === 'everyone' && !wanted.few ? matches : undefined
   const few = wanted.few || matches !== undefined
   const byLabel = set.of === 'everyone' && wanted.order && !few ? labels : undefined
-  // Few are found by other columns, and sorted.
-  const byUpdate = wanted.order === 'updated' && (!few || bySearch !== undefined)
   const rows = (byUpdate ? byUpdateOf : tableOf)(type)
   const range = wanted.updated ?? {}
-  const updated = few ? inRange(raw('m.updated_at'), range) : updatedIn(wanted, range)
-  const byText = matches && !bySearch ? [matches] : []
-  const others = [...wanted.filters, ...(byUpdate ? inRange(raw('m.updated_at'), range) : updated), ...byText]
-  const counted = [...wanted.filters, ...updated, ...byText, ...(labels ? [hasLabels(type, labels)] : [])]
+  const others = [...wanted.filters, ...inRange(raw('m.updated_at'), range), ...(matches && !bySearch ? [matches] : [])]
+  const counted = [...others, ...(labels ? [hasLabels(type, labels)] : [])]
   const labelCondition = labels && looksUpLabels(type, labels)
   const filters = [...others, ...(labelCondition ? [labelCondition] : [])]
   const reached = { ...wanted, few, rows, filters, others, labelCondition, counted }
@@ -349,13 +376,13 @@ function partsOf(
 
 /** How many noteables are open to a caller: stored, or counted from fewer tables. `open` is the least audience of these. */
 function openNumber(reached: Reached, open: Sql, labelled: Labelled | undefined): Pick<ListPart, 'counted' | 'number'> {
-  const { type, filters, counted, labels, state } = reached
+  const { type, rows, filters, counted, labels, state } = reached
   const audience = sql`m.audience >= ${open}`
   if (labels && filters.length === (state === undefined ? 1 : 2)) {
     const once = labelledOnce(type, { titles: labels, state, audience: (of) => sql`${of} >= ${open}` })
     return { counted: { from: sql`from (${once}) as m`, where: raw('true') } }
   }
-  const from = sql`from ${tableOf(type)} m`
+  const from = sql`from ${rows} m`
   return {
     counted: labelled
       ? countedByLabel(reached, labelled, from, [audience])
