@@ -90,6 +90,23 @@ describe('payloads of pipelines and releases', () => {
     })
   })
 
+  test('a hook of merge requests names the pipeline of the source branch, not of another branch with its head', async ({
+    world,
+  }) => {
+    await using made = await hooked(world, { merge_requests_events: true })
+    const { receiver, project } = made
+    await withContent(world, project)
+    const at = `/projects/${project.id}`
+    const sha = (await world.root.get(`${at}/repository/branches/topic`)).json.commit.id
+    await world.root.post(`${at}/repository/branches`, { branch: 'other', ref: 'topic' })
+    for (const ref of ['topic', 'other']) await world.root.post(`${at}/statuses/${sha}`, { state: 'running', ref })
+    const branches = { source_branch: 'topic', target_branch: 'main' }
+    const { json } = await world.root.post(`${at}/merge_requests`, { ...branches, title: 'Merge topic' })
+    expect(json.head_pipeline.ref).toBe('topic')
+    const opened = await receiver.request(({ json }) => json.object_kind === 'merge_request')
+    expect(opened.json.object_attributes.head_pipeline_id).toBe(json.head_pipeline.id)
+  })
+
   test('releases have all keys, also when they are deleted', async ({ world }) => {
     await using made = await hooked(world)
     const { receiver, project } = made

@@ -2,6 +2,7 @@ import type { Db } from '../../../db/db.ts'
 import { boolean, bytes, integer, json, notNull, nullable, type RowOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
+import { newestPipelineIdSql } from '../../ci/index.ts'
 import { timeSpentSql } from '../../discussion/index.ts'
 import { payloadTime } from '../hook-events/facts-queries.ts'
 
@@ -158,11 +159,7 @@ export const findMergeRequestRow = async (db: Db, id: number): Promise<MergeRequ
       sql`
         select json_build_object(
           ${plannedColumns('MergeRequest')}, 'head_pipeline_id',
-          (
-            select max(p.id)
-            from pipelines p
-            where p.project_id = coalesce(m.source_project_id, m.project_id) and p.sha = d.head_oid
-          ),
+          ${newestPipelineIdSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))},
           'merge_commit_sha', m.merge_commit_oid, 'merge_error', m.merge_error, 'force_remove_source_branch',
           m.force_remove_source_branch, 'merge_status', m.merge_status, 'merge_user_id',
           coalesce(m.merged_by_id, m.auto_merge_user_id), 'merge_when_pipeline_succeeds',
