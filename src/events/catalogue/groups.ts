@@ -70,7 +70,7 @@ export const groupEvents = {
     feed: { action: 'joined', author: 'user_id' },
   }),
   member_updated: event('The membership of a user changes', holder, {
-    payload: { user_id: id, access_level: number, expires_at: optional(day) },
+    payload: { user_id: id, access_level: number, expires_at: day },
     audit: { verb: 'change', noun: 'access_level', target: member },
   }),
   member_removed: event('A user is no longer a member', holder, {

@@ -169,7 +169,7 @@ describe.for(bases)('members of %s', (base) => {
     )
     expect(events).toEqual([
       { kind: 'member_added', actor_id: 1, payload: { user_id: ann.id, access_level: 20, expires_at: null } },
-      { kind: 'member_updated', actor_id: 1, payload: { user_id: ann.id, access_level: 30 } },
+      { kind: 'member_updated', actor_id: 1, payload: { user_id: ann.id, access_level: 30, expires_at: null } },
       {
         kind: 'member_updated',
         actor_id: 1,

@@ -149,21 +149,17 @@ export async function editMember(
     await requireLevel(tx, membership, member.userId, member.level)
     await updateMember(tx, membership, member.userId, member.level, member.expiresAt)
     await changed(tx, membership, member.userId)
+    const now = {
+      access_level: member.level,
+      expires_at: member.expiresAt === undefined ? held.expires_at : member.expiresAt,
+    }
     await emit(tx, {
       kind: 'member_updated',
       ...sourceOf(membership),
       actorId: ctx.actor?.id ?? null,
-      payload: {
-        user_id: member.userId,
-        access_level: member.level,
-        ...(member.expiresAt !== undefined && { expires_at: member.expiresAt }),
-      },
+      payload: { user_id: member.userId, ...now },
     })
-    return {
-      ...held,
-      access_level: member.level,
-      expires_at: member.expiresAt === undefined ? held.expires_at : member.expiresAt,
-    }
+    return { ...held, ...now }
   })
 }
 

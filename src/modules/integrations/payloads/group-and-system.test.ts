@@ -53,6 +53,22 @@ describe('hooks of groups and of the installation', () => {
     expect((await receiver.request(ofKind('issue'))).json.project.id).toBe(project.id)
   })
 
+  test('a hook of a group learns when a membership expires, also from a change of its level only', async ({
+    world,
+  }) => {
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    const group = await world.group()
+    await world.root.post(`/groups/${group.id}/hooks`, { url: receiver.url, member_events: true })
+    await world.runJobs()
+    const ann = await world.user()
+    const expires_at = '2999-12-31'
+    await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 20, expires_at })
+    await world.root.put(`/groups/${group.id}/members/${ann.id}`, { access_level: 30 })
+    const updated = await receiver.request(({ json }) => json.event_name === 'user_update_for_group')
+    expect(updated.json).toMatchObject({ group_access: 'Developer', expires_at })
+  })
+
   test('a system hook receives events of accounts, keys, groups, projects and members, also when they are gone', async ({
     world,
   }) => {
