@@ -72,6 +72,8 @@ export type FeedTarget = {
   readonly target?: { readonly type: string; readonly id: number; readonly iid?: number; readonly title?: string }
   /** Visible only to users who can read the code of the project. */
   readonly code?: boolean
+  /** Instead of the action that the catalogue declares. */
+  readonly action?: FeedAction
 }
 
 /** One entry of activity lists (modules/activity/event-feed shows them). */

@@ -166,6 +166,27 @@ describe('purge of expired memberships', () => {
       expect(await endedAccess(world, table, ann.id)).toEqual([])
   })
 
+  test('activity tells a membership that expired from one that a user ended', async ({ world }) => {
+    const [ann, bob, cid] = [await world.user(), await world.user(), await world.user()]
+    const project = await world.project()
+    const members = `/projects/${project.id}/members`
+    for (const { id } of [ann, bob])
+      await world.root.post(members, { user_id: id, access_level: 20, expires_at: day(-1) })
+    await world.root.post(members, { user_id: cid.id, access_level: 20 })
+    await cid.delete(`${members}/${cid.id}`)
+    // The membership that is in the way of another one ends before the purge.
+    await world.root.post(members, { user_id: bob.id, access_level: 20 })
+    await purgeExpiredMembers.run({}, await contextFor(world, null))
+    const ends = async (action: string) =>
+      (await world.root.get(`/projects/${project.id}/events?action=${action}`)).json.map((each: any) => [
+        each.action_name,
+        each.author_id,
+      ])
+    const expired = 'removed due to membership expiration from'
+    expect(await ends('expired')).toEqual([ann.id, bob.id].map((id) => [expired, id]))
+    expect(await ends('left')).toEqual([['left', cid.id]])
+  })
+
   test('the end of an expired membership is an event with the level that the user had', async ({ world }) => {
     const ann = await world.user()
     const [project, group] = [await world.project(), await world.group()]

@@ -113,7 +113,7 @@ export async function admitMember(
     // A membership that has expired is in the way until it is deleted.
     const ended = await deleteEndedMember(tx, membership, userId)
     if (ended === undefined || !(await insert())) throw conflict('Member already exists')
-    await emitRemoved(tx, sourceOf(membership), { userId, level: ended, actorId: null })
+    await emitRemoved(tx, sourceOf(membership), { userId, level: ended, actorId: null, isExpired: true })
   }
   await changed(tx, membership, userId)
   await emit(tx, {
@@ -204,6 +204,7 @@ export const removeEndedMembers = (ctx: Ctx, size: number): Promise<number> =>
         userId,
         level,
         actorId: null,
+        isExpired: true,
       })
     return ended.length
   })
@@ -211,7 +212,7 @@ export const removeEndedMembers = (ctx: Ctx, size: number): Promise<number> =>
 const emitRemoved = (
   tx: Tx,
   place: EventPlace,
-  { userId, level, actorId }: { userId: number; level: number; actorId: number | null },
+  { userId, level, actorId, isExpired }: { userId: number; level: number; actorId: number | null; isExpired?: true },
 ): Promise<void> =>
   emit(tx, {
     kind: 'member_removed',
@@ -219,6 +220,7 @@ const emitRemoved = (
     actorId,
     payload: { user_id: userId },
     facts: { access_level: level },
+    ...(isExpired && { shown: { action: 'expired' } }),
   })
 
 type Ended = { readonly source: MemberSource; readonly level: number }
