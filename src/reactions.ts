@@ -49,6 +49,7 @@ import {
   mergeWhenReady,
   mergeWhenRulesDemandLess,
   mergeWhenSettingsDemandLess,
+  mergeWhenUnarchived,
   notifyOfFailedPipeline,
   replaceLeftMilestones,
   updateMergeRequestsAfterFailedMerge,
@@ -130,6 +131,7 @@ export const reactions: Reactions = alsoForHooks({
   project_created: [addFirstMember, copyPushRule],
   project_deleted: [closeMergeRequestsOfDeleted],
   project_imported: [startMirrorsAfterChange],
+  project_unarchived: [mergeWhenUnarchived],
   project_updated: [
     mergeWhenSettingsDemandLess,
     queues(

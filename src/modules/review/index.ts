@@ -17,6 +17,7 @@ export {
   mergeWhenReady,
   mergeWhenRulesDemandLess,
   mergeWhenSettingsDemandLess,
+  mergeWhenUnarchived,
 } from './merging/awaited-job.ts'
 export { notifyOfFailedPipeline } from './merging/failed-pipelines.ts'
 export { closeMergeRequestsOfDeleted } from './merging/orphaned.ts'

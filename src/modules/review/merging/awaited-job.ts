@@ -99,6 +99,10 @@ export const mergeWhenSettingsDemandLess: Reaction<'project_updated'> = async (t
   if (payload.changed.some((name) => demanding.has(name))) await mergeAllWaiting(tx, { projectId })
 }
 
+/** Merges what waited only because the project was archived. */
+export const mergeWhenUnarchived: Reaction<'project_unarchived'> = (tx, { projectId }) =>
+  mergeAllWaiting(tx, { projectId })
+
 /** Merges what waited only for approvals that the settings for them do not demand any more. */
 export const mergeWhenApprovalSettingsDemandLess: Reaction<'approval_settings_changed'> = (tx, { projectId }) =>
   mergeAllWaiting(tx, { projectId })

@@ -9,15 +9,17 @@ import { mergeAwaited } from './awaited-job.ts'
 async function waiting(
   world: World,
   hold: (opened: OpenedMergeRequest) => Promise<unknown>,
-  more: { readonly project?: StoredProject } = {},
+  { late = false, ...more }: { readonly project?: StoredProject; readonly late?: boolean } = {},
 ) {
   const opened = await openMergeRequest(world, more)
   const { project, head, branch, at } = opened
   const report = (state: string) => world.root.post(`/projects/${project.id}/statuses/${head}`, { state, ref: branch })
   await report('running')
   expect((await world.root.put(`${at}/merge`, { merge_when_pipeline_succeeds: true })).status).toBe(200)
-  await hold(opened)
+  if (!late) await hold(opened)
   await report('success')
+  // The job has yet to run.
+  if (late) await hold(opened)
   /** Its state after the jobs queued for its head. */
   const stateAfterJobs = async () => {
     const key = `merge_when_pipeline_succeeds:${project.id}:${head}`
@@ -124,5 +126,12 @@ test('an automatic merge runs when the project demands less approvals by its set
     world.root.post(`/projects/${project.id}/approvals`, { approvals_before_merge: 1 }),
   )
   await world.root.post(`/projects/${project.id}/approvals`, { approvals_before_merge: 0 })
+  expect(await stateAfterJobs()).toBe('merged')
+})
+
+test('an automatic merge runs when the project is no longer archived', async ({ world }) => {
+  const archive = ({ project }: OpenedMergeRequest) => world.root.post(`/projects/${project.id}/archive`)
+  const { project, stateAfterJobs } = await waiting(world, archive, { late: true })
+  await world.root.post(`/projects/${project.id}/unarchive`)
   expect(await stateAfterJobs()).toBe('merged')
 })
