@@ -6,7 +6,14 @@ import { buildMail, signature } from '../../instance/index.ts'
 import { kindOf } from '../noteables/kinds.ts'
 import { withArticle } from '../noteables/noteable.ts'
 import { noteableUrl } from '../noteables/reference.ts'
-import type { MailedEvent, MailedNote, MailedNoteable, MailedOpening, MailedTodo } from './recipient-queries.ts'
+import type {
+  MailedAction,
+  MailedEvent,
+  MailedNote,
+  MailedNoteable,
+  MailedOpening,
+  MailedTodo,
+} from './recipient-queries.ts'
 
 /** Maximum quoted characters of a note; the link leads to the whole text. */
 const longestQuote = 10_000
@@ -56,14 +63,14 @@ export const openingMail = (site: Site, { author, ...event }: MailedOpening): Ma
 const mention = (noun: string): string => `mentioned you in ${noun}:`
 
 /** Reasons of todos that are mailed, as sentences. */
-const reasons: Readonly<Record<string, (noun: string) => string>> = {
+const reasons: Readonly<Record<MailedAction, (noun: string) => string>> = {
   assigned: (noun) => `assigned ${noun} to you:`,
   review_requested: (noun) => `requested your review of ${noun}:`,
   mentioned: mention,
   directly_addressed: mention,
 }
 
-export const isMailed = (action: string): boolean => Object.hasOwn(reasons, action)
+export const isMailed = (action: string): action is MailedAction => Object.hasOwn(reasons, action)
 
 export const todoMail = (site: Site, { action, author, noteable, ...to }: MailedTodo): Mail =>
   buildMail(
@@ -71,6 +78,6 @@ export const todoMail = (site: Site, { action, author, noteable, ...to }: Mailed
     to.address,
     to.name,
     subjectOf(noteable),
-    `${signature(author)} ${reasons[action]!(nounOf(noteable))}`,
+    `${signature(author)} ${reasons[action](nounOf(noteable))}`,
     linesOf(site, noteable),
   )

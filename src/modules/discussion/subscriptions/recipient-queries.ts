@@ -209,6 +209,10 @@ export const recipientsOfEvent = (
     `,
   )
 
+/** The actions of todos that are mailed, unless a note caused them, which is mailed itself. */
+export const mailedActions = ['assigned', 'review_requested', 'mentioned', 'directly_addressed'] as const
+export type MailedAction = (typeof mailedActions)[number]
+
 export const mailedOpeningRow = { ...mailedEventRow, author: json<Author>() }
 export type MailedOpening = RowOf<typeof mailedOpeningRow>
 
@@ -248,7 +252,15 @@ export const recipientsOfOpening = (
         and m.created_at > now() - interval '1 day'
         and ${reached(type)}
         and ${wantsEvent(event)}
-        and not exists (select from todos t where t.${column} = m.id and t.user_id = u.id and t.author_id <> u.id)
+        and not exists (
+          select
+          from todos t
+          where t.${column} = m.id
+            and t.user_id = u.id
+            and t.author_id <> u.id
+            and t.note_id is null
+            and t.action = any(${mailedActions}::text[])
+        )
         and (
           select count(*)
           from (
@@ -266,7 +278,7 @@ export const recipientsOfOpening = (
 export const mailedTodoRow = {
   ...recipientRow,
   todo_id: integer,
-  action: text,
+  action: textOf<MailedAction>(),
   author: json<Author>(),
   noteable: json<MailedNoteable>(),
 }

@@ -3,7 +3,7 @@ import { addNotes, unsubscribe } from '../../../../test/tables/discussion.ts'
 import { mailRows } from '../../../../test/tables/instance.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
-import { mailNoteJob, mailTodosJob } from '../../discussion/subscriptions/jobs.ts'
+import { mailNoteJob, mailOpeningJob, mailTodosJob } from '../../discussion/subscriptions/jobs.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
@@ -203,4 +203,24 @@ describe('mails about todos', () => {
     expect(await inbox(world, off!)).toEqual([])
     expect(await inbox(world, mention!)).toHaveLength(1)
   })
+})
+
+test('a new merge request is mailed to a watcher who was named or asked to approve before, once in all', async ({
+  world,
+}) => {
+  const [named, asked, assigned] = await people(world, 3)
+  const watchers = [named!, asked!, assigned!]
+  const project = await storedProject(world, {
+    members: watchers.map((who): [Client, 'developer'] => [who, 'developer']),
+  })
+  for (const who of watchers) await who.put(`/projects/${project.id}/notification_settings`, { level: 'watch' })
+  const { at, id } = await openMergeRequest(world, { project, assignee_ids: [assigned!.id] })
+  await world.root.post(`${at}/notes`, { body: `Look, @${named!.username}` })
+  expect((await world.root.put(`${at}/approvers`, { approver_ids: [asked!.id] })).status).toBe(200)
+  await mailTodos(world)
+  const queued = await world.takeJobs(`mail_opening:MergeRequest:${id}`)
+  for (const { payload } of queued) await mailOpeningJob.run(payload, await world.app.open(null))
+  const lines = async (who: Client) => (await inbox(world, who)).map(({ body }) => /\) (.*):/.exec(body)?.[1])
+  for (const who of [named!, asked!]) expect(await lines(who), who.username).toEqual(['opened a merge request'])
+  expect(await lines(assigned!)).toEqual(['assigned a merge request to you'])
 })
