@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { test } from '../../../../test/world.ts'
+import { git, temporaryFolder, test } from '../../../../test/world.ts'
 import {
   commitBlock,
   currentProject,
@@ -150,5 +150,31 @@ describe('payloads of pipelines and releases', () => {
     expect((await seen('create', 'v2')).json.description).toBe('Other')
     await world.root.delete(`${tags}/v1`)
     expect((await seen('delete', 'v1')).json).toMatchObject({ description: 'Second', commit: null })
+  })
+
+  test('hooks learn that a release of a tag that git deleted gives way to a new one', async ({ world }) => {
+    await using made = await hooked(world)
+    const { receiver, project } = made
+    await withContent(world, project)
+    const at = `/projects/${project.id}`
+    const seen = (action: string, description: string) =>
+      receiver.request(({ json }) => json.action === action && json.description === description)
+    const create = {
+      releases: (text: string) => world.root.post(`${at}/releases`, { tag_name: 'v1', ref: 'main', description: text }),
+      tags: (text: string) =>
+        world.root.post(`${at}/repository/tags`, { tag_name: 'v1', ref: 'main', release_description: text }),
+    }
+    await create.releases('First')
+    for (const [by, before, now] of [
+      ['releases', 'First', 'Second'],
+      ['tags', 'Second', 'Third'],
+    ] as const) {
+      await using work = await temporaryFolder()
+      await git(work.path, 'init', '-q')
+      await git(work.path, 'push', '-q', world.remote(project, world.root), ':refs/tags/v1')
+      expect((await create[by](now)).status).toBe(201)
+      await seen('create', now)
+      expect((await seen('delete', before)).json.tag).toBe('v1')
+    }
   })
 })

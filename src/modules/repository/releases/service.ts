@@ -66,7 +66,7 @@ export async function createRelease(
   const outdated = await ensureTag(ctx, project, input)
   const key = { projectId: project.id, tag: input.tag_name, authorId: ctx.actor!.id }
   return ctx.transaction(async (tx) => {
-    if (outdated) await deleteRelease(tx, outdated.id)
+    if (outdated) await endRelease(tx, ctx, project, outdated)
     const id = await insertRelease(tx, key, {
       name: input.name?.trim() || null,
       description: input.description ?? '',
@@ -139,14 +139,19 @@ export const removeRelease = (ctx: Ctx, project: ProjectSubject, tag: string): P
     const id = await lockRelease(tx, project.id, tag)
     const release = id === undefined ? undefined : await findRelease(tx, project.id, tag)
     if (!release) throw notFound('Release')
-    await deleteRelease(tx, release.id)
-    const { id: release_id, name, description, created_at, released_at } = release
-    await emit(tx, {
-      kind: 'release_deleted',
-      projectId: project.id,
-      actorId: ctx.actor!.id,
-      payload: { tag },
-      facts: { release_id, name, description, created_at, released_at },
-    })
+    await endRelease(tx, ctx, project, release)
     return release
   })
+
+/** Deletes a release, unless another request was first. */
+async function endRelease(tx: Tx, ctx: Ctx, project: ProjectSubject, release: ReleaseRow): Promise<void> {
+  const { id: release_id, tag, name, description, created_at, released_at } = release
+  if ((await deleteRelease(tx, release_id)) === 0) return
+  await emit(tx, {
+    kind: 'release_deleted',
+    projectId: project.id,
+    actorId: ctx.actor!.id,
+    payload: { tag },
+    facts: { release_id, name, description, created_at, released_at },
+  })
+}

@@ -101,7 +101,7 @@ export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag
   if (outcome === 'stale') throw invalid(`Tag ${name} already exists`)
   if (description !== undefined)
     await ctx.transaction(async (tx) => {
-      if (outdated !== undefined) await deleteRelease(tx, outdated)
+      if (outdated !== undefined) await endRelease(tx, ctx, project, name, outdated)
       const isInserted = await insertRelease(tx, { projectId: project.id, tag: name, description, authorId: actor.id })
       if (isInserted) await emitReleaseEvent(tx, ctx, 'release_created', project, name)
     })
@@ -120,17 +120,13 @@ export async function deleteTag(
   const release = await findReleaseId(ctx.db, project.id, name)
   if (!(await deleteRef(ctx, project, repo, () => findTagRef(repo, name), requireUnmodified))) throw notFound('Tag')
   if (release === undefined) return
-  await ctx.transaction(async (tx) => {
-    const facts = await deleteRelease(tx, release)
-    if (facts)
-      await emit(tx, {
-        kind: 'release_deleted',
-        projectId: project.id,
-        actorId: ctx.actor!.id,
-        payload: { tag: name },
-        facts,
-      })
-  })
+  await ctx.transaction((tx) => endRelease(tx, ctx, project, name, release))
+}
+
+/** Deletes release notes, unless another request was first. */
+async function endRelease(tx: Tx, ctx: Ctx, { id: projectId }: ProjectSubject, tag: string, id: number): Promise<void> {
+  const facts = await deleteRelease(tx, id)
+  if (facts) await emit(tx, { kind: 'release_deleted', projectId, actorId: ctx.actor!.id, payload: { tag }, facts })
 }
 
 const emitReleaseEvent = (
