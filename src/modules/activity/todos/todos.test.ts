@@ -93,6 +93,19 @@ describe('todos of users', () => {
     ])
   })
 
+  test('a user who is assigned by the request that mentions them has the todo of an assignee', async ({ world }) => {
+    const ann = await world.user()
+    const { at, project } = await openMergeRequest(world, { members: [[ann, 'developer']] })
+    const issues = `/projects/${project.id}/issues`
+    const { iid } = (await world.root.post(issues, { title: 'Plan' })).json
+    for (const each of [at, `${issues}/${iid}`])
+      await world.root.put(each, { description: `For @${ann.username}`, assignee_ids: [ann.id] })
+    expect((await ann.get('/todos')).json.map((todo: any) => [todo.target_type, todo.action_name])).toEqual([
+      ['Issue', 'assigned'],
+      ['MergeRequest', 'assigned'],
+    ])
+  })
+
   test('todos can be filtered by each parameter', async ({ world }) => {
     const ann = await world.user()
     const outer = await world.group({ visibility: 'public' })

@@ -147,8 +147,9 @@ async function apply(ctx: Ctx, tx: Tx, subject: IssueSubject, edit: Allowed, pre
   if (!isChanged) return
   await recordActivity(tx, row.project_id)
   await addChangeNotes(tx, noteable, actorId, before, now, at)
-  if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
+  // Before mentions: a user who is both has the todo of an assignee.
   await addTodos(tx, noteable, (assigned?.added ?? []).map(assignment(actorId)))
+  if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
   await emitChanges(tx, id, actorId, changes, now)
 }
 

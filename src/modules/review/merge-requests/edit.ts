@@ -238,11 +238,12 @@ async function apply(
   await touchMergeRequest(tx, id)
   await recordActivity(tx, project.id)
   await addChangeNotes(tx, noteable, actorId, before, now)
-  if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
+  // Before mentions: a user who is both has the todo of an assignee or reviewer.
   await addTodos(tx, noteable, [
     ...(assigned?.added ?? []).map(assignment(actorId)),
     ...(asked?.added ?? []).map(reviewRequest(actorId)),
   ])
+  if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
   await emitChanges(tx, id, actorId, changes, now)
 }
 
