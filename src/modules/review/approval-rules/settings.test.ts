@@ -114,6 +114,37 @@ describe('approval settings of a project', () => {
     expect(await isApproved(dan, at)).toBe(false)
   })
 
+  test.for([
+    ['a merge request that is reopened after a push', [{ state_event: 'close' }], { state_event: 'reopen' }],
+    ['a merge request whose target branch changes at once after a push', [], { target_branch: 'release' }],
+    [
+      'a closed merge request whose target branch changes after a push',
+      [{ state_event: 'close' }],
+      { target_branch: 'release' },
+    ],
+  ] as const)('%s loses its approvals', async ([, before, after], { world }) => {
+    const { at, dan, project, branch, base } = await opened(world)
+    project.repository.git('branch', 'release', base)
+    await approve(dan, at)
+    for (const edit of before) expect((await dan.put(at, edit)).status).toBe(200)
+    const made = await world.root.post(`/projects/${project.id}/repository/commits`, {
+      branch,
+      commit_message: 'more',
+      actions: [{ action: 'create', file_path: 'more', content: 'x' }],
+    })
+    expect(made.status).toBe(201)
+    expect(await dan.put(at, after)).toMatchObject({ status: 200, json: { sha: made.json.id } })
+    await afterPush(world, project)
+    expect(await isApproved(dan, at)).toBe(false)
+  })
+
+  test('a merge request keeps its approvals when it is reopened as it was', async ({ world }) => {
+    const { at, dan } = await opened(world)
+    await approve(dan, at)
+    for (const state_event of ['close', 'reopen']) await dan.put(at, { state_event })
+    expect(await isApproved(dan, at)).toBe(true)
+  })
+
   test('an approval requires the password of the user if the project says so', async ({ world }) => {
     const { at, project, configure } = await opened(world)
     const zoe = await world.user({ password: 'correct horse battery' })

@@ -22,6 +22,12 @@ export const approvalSetting = (name: keyof ApprovalSettings, projectId: Sql = r
     )
   `
 
+/** Revokes the approvals of a merge request that has a new head, unless its project keeps them. */
+export const revokesApprovals = (mergeRequestId: number): Sql => sql`
+  delete from approvals a using merge_requests m
+  where m.id = ${mergeRequestId} and a.merge_request_id = m.id and ${approvalSetting('reset_approvals_on_push')}
+`
+
 /** Whether the merge request `m` may have rules and numbers of its own. */
 const mayOverride: Sql = sql`not ${approvalSetting('disable_overriding_approvers_per_merge_request')}`
 

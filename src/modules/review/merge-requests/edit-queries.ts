@@ -2,6 +2,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, nullable } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { nextNumbers, settingDefaults } from '../../projects/index.ts'
+import { revokesApprovals } from './approval-queries.ts'
 
 export type NewMergeRequest = {
   readonly projectId: number
@@ -107,6 +108,9 @@ export const saveValues = (tx: Tx, id: number, v: MergeRequestValues): Promise<n
       collaboration_user_id = ${v.collaborationUserId}
     where id = ${id}
   `)
+
+/** Revokes approvals of another head, unless the project keeps them. */
+export const revokeApprovals = (tx: Tx, id: number): Promise<number> => tx.run(revokesApprovals(id))
 
 /** Resets the merge status and disables the automatic merge. */
 export const forgetMergeability = (tx: Tx, id: number): Promise<number> =>

@@ -24,6 +24,7 @@ import {
   type MergeRequestValues,
   onePerBranches,
   reopenMergeRequest,
+  revokeApprovals,
   saveValues,
 } from './edit-queries.ts'
 import { type MergeRequestFacts, readFacts } from './event-queries.ts'
@@ -289,6 +290,8 @@ async function changeState(
   const moves = edit.target_branch !== undefined && edit.target_branch !== row.target_branch && mayMove(row)
   if (!version || !(reopens || moves)) return
   await forgetMergeability(tx, row.id)
+  // A push that nobody has followed yet, as while it was closed.
+  if (version.head !== row.head_oid) await revokeApprovals(tx, row.id)
   await recordVersion(tx, openRepository(ctx, project), row, version)
 }
 

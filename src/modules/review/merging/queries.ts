@@ -6,7 +6,7 @@ import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { closesWhenMerged } from '../../planning/index.ts'
 import { type ProjectSettings, settingDefaults } from '../../projects/index.ts'
-import { approvalSetting } from '../merge-requests/approval-queries.ts'
+import { revokesApprovals } from '../merge-requests/approval-queries.ts'
 import { type MergeStatus, mergeRequestStates, mergeStatuses } from '../merge-requests/states.ts'
 
 /** A merge in progress: its user and, once the commits exist, the new head of the target branch. */
@@ -364,10 +364,7 @@ export const commitsOfVersion = async (db: Db, diffId: number): Promise<Readonly
 /** Disables the automatic merge after a new version, and revokes approvals unless the project keeps them. */
 export const forgetConsent = (tx: Tx, id: number, title: string): Promise<number> =>
   tx.run(sql`
-    with approved as (
-      delete from approvals a using merge_requests m
-      where m.id = ${id} and a.merge_request_id = m.id and ${approvalSetting('reset_approvals_on_push')}
-    )
+    with approved as (${revokesApprovals(id)})
     update merge_requests
     set title = ${title}, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
       updated_at = now()
