@@ -7,10 +7,10 @@ import { Failure } from '../../../kernel/failure.ts'
 import { authenticateDerived } from '../../accounts/index.ts'
 import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { type CompletedPush, shown } from '../../pushes/index.ts'
-import { editMergeRequest } from '../merge-requests/edit.ts'
 import { createMergeRequest } from '../merge-requests/service.ts'
 import { loadMergeRequest, type MergeRequestSubject } from '../merge-requests/subject.ts'
 import { titleAs } from '../merge-requests/title.ts'
+import { editCurrent } from '../merging/edit-current.ts'
 import { readBranch } from '../merging/heads.ts'
 import { mergeOncePipelineSucceeds } from '../merging/merge-service.ts'
 import { defaultTarget, findTargetProject, mayCreate, proposable } from './branches.ts'
@@ -199,7 +199,7 @@ async function update(
     ...(wish.assignees.length > 0 && { add_assignee_ids: wish.assignees }),
     ...(wish.unassigned.length > 0 && { remove_assignee_ids: wish.unassigned }),
   }
-  if (Object.keys(edit).length > 0) await editMergeRequest(ctx, subject, edit)
+  if (Object.keys(edit).length > 0) await editCurrent(ctx, subject, edit)
   return [...wish.warnings, ...(options.merge_when_pipeline_succeeds ? await mergeLater(ctx, subject, branch) : [])]
 }
 

@@ -166,7 +166,9 @@ describe('attributes from push options', () => {
     })
     expect(lines).toEqual(['View merge request for topic:', `  ${made.web_url}`])
     const notes = (await at.ann.get(`${at.copy.at}/${made.iid}/notes`)).json
-    expect(notes.map(({ body }: { body: string }) => body)).toContain('changed target branch from `main` to `stable`')
+    const bodies: string[] = notes.map(({ body }: { body: string }) => body)
+    expect(bodies).toContain('changed target branch from `main` to `stable`')
+    expect(bodies.filter((body) => body.startsWith('added 1 commit'))).toHaveLength(1)
   })
 
   test('merge_request.draft marks a merge request as a draft once', async ({ world }) => {

@@ -15,10 +15,11 @@ import {
 } from '../../planning/index.ts'
 import { approve, unapprove } from '../approvals/service.ts'
 import { approvable } from '../approvals/subject.ts'
-import { editMergeRequest, type MergeRequestEdit } from '../merge-requests/edit.ts'
+import type { MergeRequestEdit } from '../merge-requests/edit.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { type MergeRequestSubject, mergeRequest } from '../merge-requests/subject.ts'
 import { tracked } from '../merge-requests/tracked.ts'
+import { editCurrent } from '../merging/edit-current.ts'
 import { merge } from '../merging/merge-service.ts'
 import { requestRebase } from '../merging/rebase.ts'
 
@@ -170,6 +171,6 @@ export const mergeRequestActions = (subject: MergeRequestSubject): QuickActions 
     place: { of: 'project', id: subject.project.id, full_path: subject.project.full_path },
     state: subject.state,
     may: (ctx, right) => may(ctx, abilities[right], subject),
-    update: (ctx, edit) => editMergeRequest(ctx, subject, edit),
+    update: (ctx, edit) => editCurrent(ctx, subject, edit),
     mergeRequest: subject,
   })

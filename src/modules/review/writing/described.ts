@@ -5,9 +5,10 @@ import { rowNotFound } from '../../../kernel/failure.ts'
 import type { QuickAction } from '../../discussion/index.ts'
 import { withoutQuickActions } from '../../planning/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import { editMergeRequest, type MergeRequestEdit } from '../merge-requests/edit.ts'
+import type { MergeRequestEdit } from '../merge-requests/edit.ts'
 import { createMergeRequest, type MergeRequestInput } from '../merge-requests/service.ts'
 import { loadMergeRequest, type MergeRequestSubject } from '../merge-requests/subject.ts'
+import { editCurrent } from '../merging/edit-current.ts'
 import { mergeRequestActionNames, mergeRequestActions } from '../quick-actions/commands.ts'
 
 /** Applies quick actions of a description to a merge request of a project, as it is now. */
@@ -33,6 +34,6 @@ export async function createDescribed(ctx: Ctx, source: ProjectSubject, given: M
 /** Updates a merge request and applies the quick actions of a new description, which does not keep them. */
 export async function editDescribed(ctx: Ctx, subject: MergeRequestSubject, given: MergeRequestEdit): Promise<void> {
   const { input: edit, actions } = withoutQuickActions(given, mergeRequestActionNames)
-  await editMergeRequest(ctx, subject, edit)
+  await editCurrent(ctx, subject, edit)
   await apply(ctx, subject.project_id, subject.iid, actions)
 }
