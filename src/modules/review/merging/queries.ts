@@ -283,13 +283,17 @@ export const markMergedByHand = (
 /** Locks an open merge request for a merge. False if it is not open, or has changed. */
 export const beginMerging = async (
   tx: Tx,
-  { id, diff_id, title }: Pick<MergingRow, 'id' | 'diff_id' | 'title'>,
+  { id, diff_id, title, target_branch }: Pick<MergingRow, 'id' | 'diff_id' | 'title' | 'target_branch'>,
   merging: Merging,
 ): Promise<boolean> =>
   (await tx.run(sql`
     update merge_requests
     set state = 'locked', merging = ${JSON.stringify(merging)}::jsonb
-    where id = ${id} and state = 'opened' and diff_id = ${diff_id} and title = ${title}
+    where id = ${id}
+      and state = 'opened'
+      and diff_id = ${diff_id}
+      and title = ${title}
+      and target_branch = ${target_branch}
   `)) > 0
 
 /** Records the new head of the target branch. False if recovery has abandoned this attempt. */

@@ -14,6 +14,7 @@ import { recordIntent } from '../../pushes/pushes/journal.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 import { makeMerge } from './make-merge.ts'
+import { mergeHead } from './merge-head.ts'
 import { beginMerging, findMerging, type Merging, noteMergeCommit } from './queries.ts'
 import { settleCutOffMerges } from './settle.ts'
 import { afterPush, pushed } from './testing.ts'
@@ -57,6 +58,17 @@ describe('concurrent merges', () => {
       }),
     )
     expect(answers.filter((status) => status !== 200 && status !== 409)).toEqual([])
+  })
+
+  test('405 for a merge whose target branch changes meanwhile to one with the same head', async ({ world }) => {
+    const { at, id, project, base, head } = await openMergeRequest(world)
+    project.repository.git('branch', 'release', base)
+    const ctx = await contextFor(world, world.root)
+    const read = (await findMerging(ctx.db, id))!
+    expect((await world.root.put(at, { target_branch: 'release' })).status).toBe(200)
+    await expect(mergeHead(ctx, read, head, {})).rejects.toMatchObject({ kind: 'wrong_state' })
+    expect(project.repository.git('rev-parse', 'main')).toBe(base)
+    expect(await world.root.put(`${at}/merge`)).toMatchObject({ status: 200, json: { target_branch: 'release' } })
   })
 
   test('of conflicting concurrent merges the first succeeds, 406 for the others', async ({ world }) => {
