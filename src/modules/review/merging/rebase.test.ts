@@ -44,6 +44,25 @@ describe('PUT …/merge_requests/:merge_request_iid/rebase', () => {
     expect(project.repository.git('rev-parse', 'topic')).toBe(head)
   })
 
+  test.for([
+    ['merged', 'merge', {}],
+    ['closed', '', { state_event: 'close' }],
+  ] as const)(
+    'a rebase leaves the branch alone once the merge request is %s',
+    async ([state, path, edit], { world }) => {
+      const { at, id, project, head } = await openMergeRequest(world)
+      project.repository.commit({ c: 'c\n' })
+      expect((await world.root.put(`${at}/rebase`)).status).toBe(202)
+      expect((await world.root.put(path ? `${at}/${path}` : at, edit)).json.state).toBe(state)
+      await rebased(world, id, world.root)
+      expect(project.repository.git('rev-parse', 'topic')).toBe(head)
+      expect((await world.root.get(`${at}?include_rebase_in_progress=true`)).json).toMatchObject({
+        rebase_in_progress: false,
+        merge_error: null,
+      })
+    },
+  )
+
   test('a rebase of a fork copies the commits of the target, for users who can push there', async ({ world }) => {
     const ann = await world.user()
     const project = await storedProject(world)

@@ -48,6 +48,9 @@ export const rebaseSource = job({
   async run({ mergeRequestId, actorId }, ctx) {
     const row = await findMerging(ctx.db, mergeRequestId)
     if (!row?.rebasing) return
+    if (row.state === 'locked') throw new Error('a merge is in progress')
+    // Merged or closed since: the branch stays as it is, and may be about to be deleted.
+    if (row.state !== 'opened') return void (await endRebase(ctx.db, row.id, null))
     const asker = await asAccount(ctx, actorId)
     const isDone =
       asker !== undefined &&
