@@ -1,17 +1,23 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, listOf, text } from '../../../db/row.ts'
-import { raw, sql } from '../../../db/sql.ts'
+import { literal, raw, sql } from '../../../db/sql.ts'
+import { holderOf } from '../noteables/holder-queries.ts'
 import type { AssignedTable, NoteableType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, readersOf } from '../noteables/queries.ts'
 
-/** Those of the users who may read noteables of this kind in a project, in the given order, without duplicates. */
+/**
+ * Those of the users who may read noteables of this kind in a project, in the given order, without duplicates; with `from` only members at
+ * this level or above, and administrators.
+ */
 export async function readersAmong(
   db: Db,
   type: NoteableType,
   projectId: number,
   userIds: readonly number[],
+  { from }: { readonly from?: number } = {},
 ): Promise<number[]> {
+  const isMember = from === undefined ? raw('true') : sql`(u.admin or ${holderOf(type).hasMember(literal(from))})`
   const rows = await db.rows(
     { id: integer },
     sql`
@@ -19,7 +25,7 @@ export async function readersAmong(
       from unnest(${userIds}::bigint[]) with ordinality as named (id, position)
         join users u on u.id = named.id
         join projects p on p.id = ${projectId}
-      where ${readersOf(type)}
+      where ${readersOf(type)} and ${isMember}
       order by named.position
     `,
   )

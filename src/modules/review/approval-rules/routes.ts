@@ -313,7 +313,7 @@ const mergeRequestRoutes = [
     path: `${ofMergeRequests}/approval_rules`,
     summary: 'Create a merge request approval rule',
     description:
-      'The rule applies besides those of the project, or replaces one of them, of which it requires at least the number of approvals; only developers replace. At most 100 rules.',
+      'The rule applies besides those of the project, or replaces one of them, of which it requires at least the number of approvals. Only developers replace rules, and name others than developers. At most 100 rules.',
     tier,
     subject: mergeRequest,
     allow: 'update_merge_request',

@@ -1,5 +1,6 @@
+import { levels } from '../../../access/levels.ts'
 import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
-import { allows } from '../../../access/policy.ts'
+import { allows, type Facts } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
@@ -53,8 +54,8 @@ type Place = {
   readonly holder: RuleHolder
   /** Absent for rules of a group. */
   readonly project?: ProjectSubject
-  /** The caller may replace rules of the project for the merge request. */
-  readonly mayReplace?: boolean
+  /** The caller may decide who approves the merge request: replace rules of the project, and name others than developers. */
+  readonly mayDecide?: boolean
 }
 
 export const ofGroup = ({ id }: GroupSubject): Place => ({ holder: { of: 'group', id } })
@@ -64,10 +65,17 @@ export const ofProject = (project: ProjectSubject): Place => ({ holder: { of: 'p
 /** The place of rules of a merge request. Throws `forbidden` if the settings of the project allow none. */
 export async function ofMergeRequest(ctx: Ctx, { id, project, facts }: MergeRequestSubject): Promise<Place> {
   await requireOverriding(ctx, project.id)
-  // Authors from outside may demand more approvals, but not change who gives those of the project.
-  const mayReplace = allows(mergeRequestPolicy.admin_merge_request, ctx.actor, facts)
-  return { holder: { of: 'merge_request', id }, project, mayReplace }
+  return { holder: { of: 'merge_request', id }, project, mayDecide: mayDecide(ctx, facts) }
 }
+
+/** Authors from outside may demand more approvals, but not change who gives those of the project. */
+const mayDecide = (ctx: Ctx, facts: Facts): boolean => allows(mergeRequestPolicy.admin_merge_request, ctx.actor, facts)
+
+/** Whom a user may name: whoever is named may approve, so those who may not decide that name only developers, who may anyway. */
+const nameableBy = (decides: boolean): { readonly from?: number } => (decides ? {} : { from: levels.developer })
+
+/** Whom the caller may name as approvers of a merge request. */
+export const nameable = (ctx: Ctx, { facts }: MergeRequestSubject) => nameableBy(mayDecide(ctx, facts))
 
 /** Throws `forbidden` unless merge requests of the project may have rules and required numbers of their own. */
 export async function requireOverriding(ctx: Ctx, projectId: number): Promise<void> {
@@ -89,16 +97,20 @@ const maxNameLength = 255
 
 /**
  * The users and groups that the rule may name: users who may read merge requests of the project (for a group: all users), and groups
- * that the caller can see; others are left out. Throws `invalid` for protected branches of other projects. Within the transaction:
- * one that runs again, because something was deleted meanwhile, leaves it out.
+ * that the caller can see; of authors from outside only developers, and no groups. Others are left out. Throws `invalid` for protected
+ * branches of other projects. Within the transaction: one that runs again, because something was deleted meanwhile, leaves it out.
  */
-async function namedIn(tx: Tx, ctx: Ctx, { project }: Place, input: RuleInput): Promise<Named> {
+async function namedIn(tx: Tx, ctx: Ctx, place: Place, input: RuleInput): Promise<Named> {
+  const { project } = place
   if (input.name !== undefined && [...input.name].length > maxNameLength)
     throw invalidFields({ name: [tooLong(maxNameLength)] })
   const { user_ids, usernames, group_ids, protected_branch_ids } = input
-  const found = await findNamed(tx, ctx.actor, { usernames: usernames ?? [], groupIds: group_ids ?? [] })
+  const decides = place.mayDecide ?? true
+  const groupIds = decides ? (group_ids ?? []) : []
+  const found = await findNamed(tx, ctx.actor, { usernames: usernames ?? [], groupIds })
   const ids = [...(user_ids ?? []), ...found.userIds]
-  const named = () => (project ? readersAmong(tx, 'MergeRequest', project.id, ids) : usersAmong(tx, ids))
+  const named = () =>
+    project ? readersAmong(tx, 'MergeRequest', project.id, ids, nameableBy(decides)) : usersAmong(tx, ids)
   const users = user_ids || usernames ? await named() : undefined
   if (project && protected_branch_ids?.length) {
     const known = await findProtectedRefs(tx, project.id, ctx.actor)
@@ -174,7 +186,7 @@ export async function createRule(ctx: Ctx, place: Place, input: NewRuleInput): P
       const sourceId = holder.of === 'merge_request' ? input.approval_project_rule_id : undefined
       const source = sourceId === undefined ? undefined : await findSource(tx, project!.id, sourceId)
       if (sourceId !== undefined && !source) throw rowNotFound()
-      if (source && !place.mayReplace) throw forbidden()
+      if (source && !place.mayDecide) throw forbidden()
       if (source && input.approvals_required < source.approvals_required) throw atLeast(source.approvals_required)
       const type = source?.rule_type ?? input.rule_type ?? 'regular'
       const all = source ? { users: source.user_ids, groups: source.group_ids, ...named } : named
@@ -209,7 +221,7 @@ export async function editRule(ctx: Ctx, place: Place, id: number, input: RuleIn
       const of = await lockHolder(tx, holder)
       const rule = await lockRule(tx, holder, id)
       if (!rule) throw rowNotFound()
-      if (rule.source_rule_id !== null && !place.mayReplace) throw forbidden()
+      if (rule.source_rule_id !== null && !place.mayDecide) throw forbidden()
       requireType(rule.rule_type, named)
       const approvalsRequired = input.approvals_required ?? rule.approvals_required
       if (rule.source_required !== null && approvalsRequired < rule.source_required) throw atLeast(rule.source_required)
@@ -239,7 +251,7 @@ export const removeRule = (ctx: Ctx, place: Place, id: number): Promise<void> =>
     const of = await lockHolder(tx, holder)
     const rule = await lockRule(tx, holder, id)
     if (!rule) throw rowNotFound()
-    if (rule.source_rule_id !== null && !place.mayReplace) throw forbidden()
+    if (rule.source_rule_id !== null && !place.mayDecide) throw forbidden()
     await deleteRule(tx, id)
     await emit(tx, {
       kind: 'approval_rule_deleted',

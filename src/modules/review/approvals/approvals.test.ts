@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest'
 import { systemNotesOf, todosAbout } from '../../../../test/tables/discussion.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
-import { type Client, test, type World } from '../../../../test/world.ts'
-import { openMergeRequest } from '../merge-requests/testing.ts'
+import { type Client, test, unique, type World } from '../../../../test/world.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { forkOf, openMergeRequest } from '../merge-requests/testing.ts'
 
 /** A merge request of `ann`, with a developer and a reporter of its project. */
 async function opened(world: World, attributes: Record<string, unknown> = {}) {
@@ -123,6 +124,30 @@ describe('approvals', () => {
     expect((await ann.put(`${at}/approvers`, { approver_ids: [] })).json.approvers).toEqual([])
     expect((await rob.post(`${at}/unapprove`)).status).toBe(201)
     expect((await rob.post(`${at}/approve`)).status).toBe(403)
+  })
+
+  test('an author from outside names no other approvers than developers', async ({ world }) => {
+    const [eve, friend, dan] = [await world.user(), await world.user(), await world.user()]
+    const project = await storedProject(world, { visibility: 'public', members: [[dan, 'developer']] })
+    project.repository.commit({ a: 'a\n' })
+    await world.root.put(`/projects/${project.id}`, { approvals_before_merge: 1 })
+    const source = await forkOf(world, project, eve)
+    const { at } = await openMergeRequest(world, { project, source, author: eve })
+    const path = unique('friends')
+    const friends = (await eve.post('/groups', { name: path, path })).json
+    await eve.post(`/groups/${friends.id}/members`, { user_id: friend.id, access_level: 30 })
+    const people = { approver_ids: [friend.id, dan.id], approver_group_ids: [friends.id] }
+    expect(await eve.put(`${at}/approvers`, people)).toMatchObject({ status: 200, json: { approvers: [named(dan)] } })
+    const rule = { name: 'Friends', approvals_required: 0, user_ids: [friend.id, dan.id], group_ids: [friends.id] }
+    const made = await eve.post(`${at}/approval_rules`, rule)
+    expect(made).toMatchObject({ status: 201, json: { users: [{ id: dan.id }], groups: [] } })
+    const changed = await eve.put(`${at}/approval_rules/${made.json.id}`, { usernames: [friend.username] })
+    expect(changed).toMatchObject({ status: 200, json: { users: [], groups: [] } })
+    expect((await friend.post(`${at}/approve`)).status).toBe(403)
+    expect((await dan.get(`${at}/approvals`)).json).toMatchObject({ approved: false })
+    // Developers name whom they like.
+    expect((await dan.put(`${at}/approvers`, { approver_ids: [friend.id] })).json.approvers).toEqual([named(friend)])
+    expect((await friend.post(`${at}/approve`)).json.approved).toBe(true)
   })
 
   test('required approvals can be raised for a merge request, not below its project', async ({ world }) => {

@@ -59,7 +59,8 @@ export const approvalRoutes = [
     params: Params({
       approver_ids: List(Id(), {
         maxItems: 100,
-        description: 'User IDs of the approvers; replaces the list, ignoring users who may not read the merge request',
+        description:
+          'User IDs of the approvers; replaces the list, ignoring users who may not read the merge request. Authors from outside name developers only',
       }),
       approver_group_ids: Optional(
         List(Id(), {

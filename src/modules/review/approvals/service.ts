@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import { conflict, Failure, invalidFields, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
 import { requirePassword } from '../../accounts/index.ts'
 import { addSystemNote, addTodos, finishTodos, readersAmong } from '../../discussion/index.ts'
-import { requireOverriding } from '../approval-rules/service.ts'
+import { nameable, requireOverriding } from '../approval-rules/service.ts'
 import { findApprovalSettings } from '../approval-rules/settings-queries.ts'
 import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
@@ -104,8 +104,8 @@ export async function requireApprovals(ctx: Ctx, mergeRequest: MergeRequestSubje
 }
 
 /**
- * Replaces the requested approvers by users and by the members of groups. Users who cannot read the merge request, and its author,
- * are skipped; so are groups that the caller cannot see. Throws `invalid` if the groups have too many members.
+ * Replaces the requested approvers by users and by the members of groups. Users who cannot read the merge request, its author, and those
+ * whom the caller may not name, are skipped; so are groups that the caller cannot see. Throws `invalid` if the groups have too many members.
  */
 export async function askApprovers(
   ctx: Ctx,
@@ -120,7 +120,13 @@ export async function askApprovers(
     const members = groupIds.length === 0 ? [] : await membersOfGroups(tx, ctx.actor, groupIds)
     if (members.length > maxAskedMembers)
       throw invalidFields({ approver_group_ids: [`must have at most ${maxAskedMembers} members`] })
-    const readers = await readersAmong(tx, 'MergeRequest', projectId, [...userIds, ...members])
+    const readers = await readersAmong(
+      tx,
+      'MergeRequest',
+      projectId,
+      [...userIds, ...members],
+      nameable(ctx, mergeRequest),
+    )
     const asked = readers.filter((id) => id !== author_id)
     const added = await replaceApprovers(tx, mergeRequestId, asked)
     if (state !== 'opened') return
