@@ -18,3 +18,9 @@ export function titleAs(title: string, wanted: boolean | undefined): string {
   if (wanted === undefined || wanted === isDraft(title)) return title
   return wanted ? `Draft: ${title}` : title.replace(allPrefixes, '')
 }
+
+/** Maximum characters of a title (`rules.ts`). */
+const longest = 255
+
+/** The title, cut to the maximum: for titles that nobody can correct. */
+export const shortened = (title: string): string => [...title.slice(0, 2 * longest)].slice(0, longest).join('')

@@ -127,6 +127,13 @@ describe('pushes to the source branch', () => {
     },
   )
 
+  test('a push with fixup! cuts a title that has no room for the mark', async ({ world }) => {
+    const made = await opened(world, { title: 'é'.repeat(255) })
+    await made.move('topic', made.head, commit(made, [made.head], { c: 'c\n' }, 'fixup! Two'))
+    await made.settled()
+    expect(await made.record()).toMatchObject({ title: `WIP: ${'é'.repeat(250)}`, work_in_progress: true })
+  })
+
   test('a push marks the todos of the pusher as done', async ({ world }) => {
     const made = await opened(world)
     await addTodo(world, made.dan.id, made.project.id, made.id)

@@ -7,7 +7,7 @@ import { addSystemNote, finishTodos, resolveHeld, saveFollowed } from '../../dis
 import type { AttributeChanges } from '../../planning/index.ts'
 import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
-import { isDraft } from '../merge-requests/title.ts'
+import { isDraft, shortened } from '../merge-requests/title.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
 import { recordVersion, versionBetween } from '../merge-requests/versions.ts'
 import { followSuggestions } from '../suggested-lines/follow.ts'
@@ -150,7 +150,7 @@ async function emitPushed(tx: Tx, row: MergingRow, actorId: number | null, added
   const noteable = asNoteable(row)
   const note = (text: string) => addSystemNote(tx, noteable, actorId ?? row.author_id, text)
   const isUnfinished = !isDraft(row.title) && added.commits.some(({ title }) => /^(fixup|squash)! /.test(title))
-  const title = isUnfinished ? `WIP: ${row.title}` : row.title
+  const title = isUnfinished ? shortened(`WIP: ${row.title}`) : row.title
   await forgetConsent(tx, row.id, title)
   if (added.count > 0) await note(commitsNote(added))
   if (isUnfinished) await note('marked as a **Work In Progress**')

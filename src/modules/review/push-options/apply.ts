@@ -9,7 +9,7 @@ import { loadProject, openRepository, type ProjectSubject } from '../../projects
 import { type CompletedPush, shown } from '../../pushes/index.ts'
 import { createMergeRequest } from '../merge-requests/service.ts'
 import { loadMergeRequest, type MergeRequestSubject } from '../merge-requests/subject.ts'
-import { titleAs } from '../merge-requests/title.ts'
+import { shortened, titleAs } from '../merge-requests/title.ts'
 import { editCurrent } from '../merging/edit-current.ts'
 import { readBranch } from '../merging/heads.ts'
 import { mergeOncePipelineSucceeds } from '../merging/merge-service.ts'
@@ -139,13 +139,14 @@ async function create(ctx: Ctx, proposal: Proposal, branch: string): Promise<rea
   const wish = await findWish(ctx, target, options)
   const branches = { source, target, sourceBranch: branch, targetBranch }
   const text = options.title === undefined ? await textFromCommits(ctx, branches) : { title: options.title }
+  const titled = titleAs(text.title, options.draft || undefined)
   const description = options.description ?? text.description
   try {
     await createMergeRequest(ctx, source, {
       source_branch: branch,
       target_branch: targetBranch,
       target_project_id: target.id,
-      title: titleAs(text.title, options.draft || undefined),
+      title: options.title === undefined ? shortened(titled) : titled,
       ...(description !== undefined && { description }),
       ...(options.remove_source_branch !== undefined && { remove_source_branch: options.remove_source_branch }),
       ...(wish.milestoneId !== undefined && { milestone_id: wish.milestoneId }),
@@ -188,7 +189,7 @@ async function update(
   const { title, draft } = options
   const edit = {
     ...((title !== undefined || draft) && {
-      title: titleAs(title ?? subject.title, draft || undefined),
+      title: title === undefined ? shortened(titleAs(subject.title, true)) : titleAs(title, draft || undefined),
     }),
     ...(options.description !== undefined && { description: options.description }),
     ...(options.target !== undefined && { target_branch: options.target }),

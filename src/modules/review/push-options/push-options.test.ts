@@ -180,6 +180,12 @@ describe('attributes from push options', () => {
     expect(await mergeRequests(at.ann, at.copy)).toMatchObject([{ title: 'Draft: Later' }])
   })
 
+  test('merge_request.draft cuts the title of a commit that has no room for the mark', async ({ world }) => {
+    await using at = await withTopic(world, { message: 'x'.repeat(300) })
+    expect(warningsOf(await push(at.copy, ['topic'], 'mr.create', 'mr.draft'))).toEqual([])
+    expect(await mergeRequests(at.ann, at.copy)).toMatchObject([{ title: `Draft: ${'x'.repeat(248)}` }])
+  })
+
   test('a merge request with merge_when_pipeline_succeeds merges after its pipeline', async ({ world }) => {
     await using at = await withTopic(world)
     await git(at.copy.work, 'commit', '-q', '--allow-empty', '--amend', '-m', 'A file')

@@ -1,10 +1,9 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { readCommit, titleOf } from '../../../git/objects/commits.ts'
 import { openRepository } from '../../projects/index.ts'
+import { shortened } from '../merge-requests/title.ts'
 import { type Branches, findVersion } from '../merge-requests/versions.ts'
 
-/** Maximum characters of a title (`merge-requests/rules.ts`). */
-const longestTitle = 255
 /** Maximum characters of a description that is taken from a commit. */
 const longestDescription = 100_000
 
@@ -29,5 +28,3 @@ function titleFromBranch(branch: string): string {
   const words = branch.replaceAll(/[-_]+/g, ' ').trim() || branch
   return shortened(words.charAt(0).toUpperCase() + words.slice(1))
 }
-
-const shortened = (title: string): string => [...title.slice(0, 2 * longestTitle)].slice(0, longestTitle).join('')
