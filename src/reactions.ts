@@ -50,6 +50,7 @@ import {
   mergeWhenRulesDemandLess,
   mergeWhenSettingsDemandLess,
   mergeWhenUnarchived,
+  mergeWhenUnprotected,
   notifyOfFailedPipeline,
   replaceLeftMilestones,
   updateMergeRequestsAfterFailedMerge,
@@ -164,6 +165,7 @@ export const reactions: Reactions = alsoForHooks({
     queues(refreshRepository, projectOf, refreshAfterMs),
     queues(refreshLanguages, (event) => projectWhen(event.payload.default_branch_moved, event), languagesAfterMs),
   ],
+  ref_unprotected: [mergeWhenUnprotected],
   side_repository_changed: [
     queues(refreshSnippetJob, ({ actorId, facts }) =>
       facts.holder_kind === 'snippet' ? { snippetId: facts.holder_id, userId: actorId } : undefined,

@@ -18,6 +18,7 @@ export {
   mergeWhenRulesDemandLess,
   mergeWhenSettingsDemandLess,
   mergeWhenUnarchived,
+  mergeWhenUnprotected,
 } from './merging/awaited-job.ts'
 export { notifyOfFailedPipeline } from './merging/failed-pipelines.ts'
 export { closeMergeRequestsOfDeleted } from './merging/orphaned.ts'

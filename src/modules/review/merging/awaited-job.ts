@@ -87,6 +87,10 @@ export const mergeWhenRulesDemandLess: Reaction<'approval_rule_updated' | 'appro
   else await mergeAllWaiting(tx, event)
 }
 
+/** Merges what waited only for approvals that rules demand for protected branches. */
+export const mergeWhenUnprotected: Reaction<'ref_unprotected'> = (tx, { projectId }) =>
+  mergeAllWaiting(tx, { projectId })
+
 /** Settings of projects that can keep merge requests from being merged. */
 const demanding: ReadonlySet<string> = new Set([
   'approvals_before_merge',

@@ -135,3 +135,18 @@ test('an automatic merge runs when the project is no longer archived', async ({ 
   await world.root.post(`/projects/${project.id}/unarchive`)
   expect(await stateAfterJobs()).toBe('merged')
 })
+
+test('an automatic merge runs when its target branch is unprotected, to which the rules that held it do not apply then', async ({
+  world,
+}) => {
+  const project = await storedProject(world)
+  const protection = `/projects/${project.id}/protected_branches`
+  const hold = async () => {
+    expect((await world.root.post(protection, { name: 'main' })).status).toBe(201)
+    const rule = { name: 'Protected', approvals_required: 1, applies_to_all_protected_branches: true }
+    expect((await world.root.post(`/projects/${project.id}/approval_rules`, rule)).status).toBe(201)
+  }
+  const { stateAfterJobs } = await waiting(world, hold, { project })
+  expect((await world.root.delete(`${protection}/main`)).status).toBe(204)
+  expect(await stateAfterJobs()).toBe('merged')
+})
