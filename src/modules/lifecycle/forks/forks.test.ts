@@ -3,6 +3,7 @@ import { eventsOf } from '../../../../test/tables/events.ts'
 import { changeProject, deleteProject } from '../../../../test/tables/projects.ts'
 import { changeUser } from '../../../../test/tables/users.ts'
 import { type Client, type TestProject, test, unique, type World } from '../../../../test/world.ts'
+import { FilesHold } from '../../../db/held-files.ts'
 import { bringRepository } from './testing.ts'
 
 const fork = (who: Client, project: { id: number }, how: Record<string, unknown> = {}) =>
@@ -223,6 +224,12 @@ describe('POST /projects/:id/fork/:forked_from_id', () => {
     const end = () => ann.delete(`/projects/${project.id}/fork`)
     expect((await end()).status).toBe(status === 201 ? 204 : status)
     expect((await world.anonymous.delete(`/projects/${project.id}/fork`)).status).toBe(401)
+  })
+
+  test('201 for a fork relation while a backup runs', async ({ world }) => {
+    const [project, source] = [await world.project(), await world.project()]
+    await using _hold = await FilesHold.take(world.databaseUrl, () => {})
+    expect((await relate(world.root, project, source)).status).toBe(201)
   })
 
   test('404 for a fork relation with a hidden source, 403 with one that may not be forked', async ({ world }) => {

@@ -30,4 +30,5 @@ export const descendsFrom = async (db: Db, projectId: number, ancestorId: number
   ))!.found
 
 /** Serialises changes of fork relations, so that two of them cannot form a cycle. */
-export const lockForkRelations = (tx: Tx): Promise<number> => tx.run(sql`select pg_advisory_xact_lock(7180341::bigint)`)
+export const lockForkRelations = (tx: Tx): Promise<number> =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtext('fork relations'))`)
