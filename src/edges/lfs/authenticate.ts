@@ -1,9 +1,10 @@
-import type { Caller } from '../../access/actor.ts'
+import type { Actor, Caller } from '../../access/actor.ts'
 import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
 import { findDeployKey, type SignInRefusal } from '../../modules/accounts/index.ts'
 import { authenticateForDeployToken } from '../../modules/groups/index.ts'
 import { type Grant, readCredential } from '../../modules/pushes/index.ts'
 import { authenticateGit, type Denial } from '../http/authenticate-git.ts'
+import { callerNow } from '../http/caller-now.ts'
 import type { HttpContext } from '../http/context.ts'
 
 export type Known = { readonly caller: Caller; readonly grant: Grant | undefined }
@@ -25,13 +26,29 @@ export async function authenticateLfs(
   }
   const grant = await readCredential(context.db, credential)
   if (typeof grant === 'string') return refuse(grant)
-  if ('deployKeyId' in grant.holder) {
-    const actor = await findDeployKey(context.db, grant.holder.deployKeyId)
-    return actor ? { caller: actor, grant } : refuse('wrong')
-  }
-  const found =
-    'deployTokenId' in grant.holder
-      ? await authenticateForDeployToken(context.db, grant.holder.deployTokenId)
-      : await context.authenticator.authenticateDerived(grant.holder)
+  const found = await holderNow(grant, context)
   return 'refused' in found ? refuse(found.refused) : { caller: found.actor, grant }
+}
+
+async function holderNow(
+  { holder }: Grant,
+  { db, authenticator }: HttpContext,
+): Promise<{ actor: Actor } | { refused: SignInRefusal }> {
+  if ('deployKeyId' in holder) {
+    const actor = await findDeployKey(db, holder.deployKeyId)
+    return actor ? { actor } : { refused: 'wrong' }
+  }
+  return 'deployTokenId' in holder
+    ? authenticateForDeployToken(db, holder.deployTokenId)
+    : authenticator.authenticateDerived(holder)
+}
+
+/**
+ * The caller as they are now, for a request whose body may have taken long. Undefined if they may not act any more. An LFS credential may
+ * have expired meanwhile.
+ */
+export async function lfsCallerNow({ caller, grant }: Known, context: HttpContext): Promise<Caller | undefined> {
+  if (!grant) return callerNow(caller, context)
+  const found = await holderNow(grant, context)
+  return 'refused' in found ? undefined : found.actor
 }

@@ -1,5 +1,6 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { lfsAccess, type Storage, sizeViolation } from '../../modules/pushes/index.ts'
+import { forbidden } from '../../kernel/failure.ts'
+import { lfsAccess, lfsAccessStill, type Storage, sizeViolation } from '../../modules/pushes/index.ts'
 import type { Exchange } from '../http/answer.ts'
 import { denialAnswer } from '../http/authenticate-git.ts'
 import type { HttpContext } from '../http/context.ts'
@@ -9,7 +10,7 @@ import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { RouteMatcher } from '../http/wildcard-routes.ts'
 import { type LfsExchange, mediaType, refuse } from './answer.ts'
-import { authenticateLfs } from './authenticate.ts'
+import { authenticateLfs, type Known, lfsCallerNow } from './authenticate.ts'
 import { parseBatch, serveBatch, serveVerify } from './batch.ts'
 import { readCall } from './body.ts'
 import { serveCreateLock, serveListLocks, serveUnlock, serveVerifyLocks } from './locks.ts'
@@ -62,7 +63,8 @@ async function serve(
         : undefined
     if (full !== undefined) return reject(403, full)
     if (batch) await serveBatch({ exchange, ctx }, access.storage, batch)
-    else await answer({ exchange, ctx }, access.storage, call)
+    else
+      await answer({ exchange, ctx }, access.storage, call, () => accessNow(ctx!, known, access.storage, call, context))
   } catch (error) {
     failed(exchange, error, context)
   } finally {
@@ -84,23 +86,52 @@ function unfitHeaders({ req }: Exchange, { kind }: LfsCall): { status: number; m
   return undefined
 }
 
-async function answer(lfs: LfsExchange, storage: Storage, call: LfsCall): Promise<void> {
+type Body = Readonly<Record<string, unknown>>
+
+type AccessNow = { readonly ctx: Ctx; readonly storage: Storage }
+
+/** The rights of the caller once the body has arrived, which may have taken long. Throws if they may not do this any more. */
+async function accessNow(
+  ctx: Ctx,
+  known: Known,
+  { project }: Storage,
+  call: LfsCall,
+  context: HttpContext,
+): Promise<AccessNow> {
+  const actor = await lfsCallerNow(known, context)
+  const now = actor === undefined ? undefined : { ...ctx, actor }
+  const access = now && (await lfsAccessStill(now, project.id, operationOf(call)!, known.grant))
+  if (!access || !('storage' in access)) throw forbidden('You are not allowed to do this any more.')
+  return { ctx: now, storage: access.storage }
+}
+
+async function answer(
+  lfs: LfsExchange,
+  storage: Storage,
+  call: LfsCall,
+  stillAllowed: () => Promise<AccessNow>,
+): Promise<void> {
   const { exchange } = lfs
+  const afterBody = async (serveBody: (lfs: LfsExchange, storage: Storage, body: Body) => Promise<void>) => {
+    const body = await readCall(exchange)
+    const now = await stillAllowed()
+    await serveBody({ exchange, ctx: now.ctx }, now.storage, body)
+  }
   switch (call.kind) {
     case 'download':
       return serveDownload(lfs, storage, call.oid)
     case 'upload':
-      return serveUpload(lfs, storage, call)
+      return serveUpload(lfs, storage, call, stillAllowed)
     case 'verify':
-      return serveVerify(lfs, storage, await readCall(exchange))
+      return afterBody(serveVerify)
     case 'list_locks':
       return serveListLocks(lfs, storage, new URLSearchParams(exchange.req.url!.split('?', 2)[1]))
     case 'create_lock':
-      return serveCreateLock(lfs, storage, await readCall(exchange))
+      return afterBody(serveCreateLock)
     case 'verify_locks':
-      return serveVerifyLocks(lfs, storage, await readCall(exchange))
+      return afterBody(serveVerifyLocks)
     case 'unlock':
-      return serveUnlock(lfs, storage, call.id, await readCall(exchange))
+      return afterBody((late, held, body) => serveUnlock(late, held, call.id, body))
   }
 }
 

@@ -33,6 +33,7 @@ export async function serveUpload(
   { exchange, ctx }: LfsExchange,
   { project }: Storage,
   file: { oid: Digest; size: number },
+  requireStill: () => Promise<unknown>,
 ): Promise<void> {
   const { req } = exchange
   const announced = req.headers['content-length']
@@ -43,7 +44,7 @@ export async function serveUpload(
   const content = Readable.from(req.iterator({ destroyOnReturn: false }), { objectMode: false })
   const leave = await slots.enter(file.size, ctx.shareKey, disconnectSignal(exchange))
   try {
-    await atPace(req, usualPace, () => storeFile(ctx, project.id, file, content))
+    await atPace(req, usualPace, () => storeFile(ctx, project.id, file, content, requireStill))
   } finally {
     leave()
   }

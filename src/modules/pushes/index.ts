@@ -1,7 +1,7 @@
 export { canMergeInto } from './branch-access/can-merge.ts'
 export { canPushToBranch } from './branch-access/can-push.ts'
 export { collaborationBranches, mayPushToBranch } from './branch-access/collaboration.ts'
-export { lfsAccess } from './large-files/access.ts'
+export { lfsAccess, lfsAccessStill } from './large-files/access.ts'
 export { type Asked, answerBatch } from './large-files/batch.ts'
 export { checkLargeFiles } from './large-files/check.ts'
 export { type Grant, largeFileCredentials, type Operation, readCredential } from './large-files/credentials.ts'

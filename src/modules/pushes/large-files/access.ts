@@ -21,6 +21,17 @@ const forbidden: Access = { refused: 403, message: 'Access forbidden. Check your
 const covers = (grant: Grant, projectId: number, operation: Operation): boolean =>
   grant.projectId === projectId && (grant.operation === operation || grant.operation === 'upload')
 
+/** As `lfsAccess`, to a project that was accessed before, whatever its path is now. */
+export async function lfsAccessStill(
+  ctx: Ctx,
+  projectId: number,
+  operation: Operation,
+  grant: Grant | undefined,
+): Promise<Access> {
+  const project = await loadProject(String(projectId), ctx)
+  return project ? lfsAccess(ctx, project.full_path, operation, grant) : notFound
+}
+
 /**
  * Whether the caller may read or add large files of the project at this path: the same policy and scopes as fetch and
  * push. Only users who may read its code learn that the project exists and whether large files are enabled.

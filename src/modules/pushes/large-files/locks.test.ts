@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
+import { beginRequest } from '../../../../test/begun-request.ts'
 import { type Client, type TestProject, test } from '../../../../test/world.ts'
-import { lfs } from './testing.ts'
+import { basic, lfs, lfsType } from './testing.ts'
 
 const lock = (who: Client, project: TestProject, path: string) =>
   lfs(who, project, 'POST', 'locks', { json: { path, ref: { name: 'refs/heads/main' } } })
@@ -75,6 +76,36 @@ describe('LFS locks', () => {
     expect((await unlock(max, project, id, true)).status).toBe(200)
     const other = await world.project({ members: [[max, 'maintainer']] })
     expect((await unlock(max, other, (await lock(bob, project, 'y')).json.lock.id, true)).status).toBe(404)
+  })
+
+  test('a former developer whose request body arrives late locks and unlocks nothing, nor does a former maintainer with force', async ({
+    world,
+  }) => {
+    const [ann, bob, max] = [await world.user(), await world.user(), await world.user()]
+    const project = await world.project({
+      members: [
+        [ann, 'developer'],
+        [bob, 'developer'],
+        [max, 'maintainer'],
+      ],
+    })
+    const [mine, other] = [(await lock(bob, project, 'x')).json.lock, (await lock(ann, project, 'y')).json.lock]
+    const late = async (who: Client, path: string) => {
+      const sent = beginRequest(`${world.origin}/${project.full_path}.git/info/lfs/${path}`, {
+        headers: { ...basic(who), accept: lfsType, 'content-type': lfsType },
+      })
+      await sent.begun
+      return sent
+    }
+    const locking = await late(bob, 'locks')
+    const unlocking = await late(bob, `locks/${mine.id}/unlock`)
+    const forcing = await late(max, `locks/${other.id}/unlock`)
+    await world.root.delete(`/projects/${project.id}/members/${bob.id}`)
+    await world.root.put(`/projects/${project.id}/members/${max.id}`, { access_level: 30 })
+    expect((await locking.complete(JSON.stringify({ path: 'z' }))).status).toBe(403)
+    expect((await unlocking.complete('{}')).status).toBe(403)
+    expect((await forcing.complete(JSON.stringify({ force: true }))).status).toBe(403)
+    expect(await list(ann, project)).toEqual({ locks: [mine, other] })
   })
 
   test.for([

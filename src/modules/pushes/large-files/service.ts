@@ -32,12 +32,20 @@ export const isTooLarge = (ctx: Ctx, sizeBytes: number): boolean =>
 
 /**
  * Stores a file of a project, reading the stream once. Throws `unprocessable` unless size and digest match those
- * announced; stores nothing then, nor of an interrupted stream. Bytes and row are durable when this resolves.
+ * announced; stores nothing then, nor of an interrupted stream. Bytes and row are durable when this resolves. `requireStill` may refuse
+ * the file once its bytes are there.
  */
-export async function storeFile(ctx: Ctx, projectId: number, file: LargeFileRow, bytes: Readable): Promise<void> {
+export async function storeFile(
+  ctx: Ctx,
+  projectId: number,
+  file: LargeFileRow,
+  bytes: Readable,
+  requireStill?: () => Promise<unknown>,
+): Promise<void> {
   const { oid, size } = file
   if (isTooLarge(ctx, size)) throw new Failure('too_large', 'The object is too large')
   await ctx.blobs.put(bytes, { digest: oid, sizeBytes: size })
+  await requireStill?.()
   await ctx.transaction(async (tx) => {
     if (await linkFile(tx, projectId, file))
       await emit(tx, {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, vi } from 'vitest'
+import { beginRequest } from '../../../../test/begun-request.ts'
 import { largeFilesOf } from '../../../../test/tables/pushes.ts'
 import { revokeTokens } from '../../../../test/tables/tokens.ts'
 import { changeUser } from '../../../../test/tables/users.ts'
@@ -44,6 +45,35 @@ const stream = (world: World, path: string, who: Client, source: Readable): Prom
 describe('LFS uploads', () => {
   test.beforeEach(async ({ world }) => {
     leftBefore = new Set(await readdir(join(blobsOf(world), 'tmp')).catch(() => []))
+  })
+
+  test('a file whose last bytes arrive after its sender was removed or blocked is not stored; one of a renamed project is', async ({
+    world,
+  }) => {
+    const [ann, bob, eve] = [await world.user(), await world.user(), await world.user()]
+    const project = await world.project({
+      members: [
+        [ann, 'developer'],
+        [bob, 'developer'],
+        [eve, 'developer'],
+      ],
+    })
+    const late = async (who: Client) => {
+      const content = unique('late')
+      const { actions } = (await batch(who, project, 'upload', [content])).json.objects[0]
+      const path = new URL(actions.upload.href).pathname
+      const sent = beginRequest(`${world.origin}${path}`, { method: 'PUT', headers: actions.upload.header })
+      await sent.begun
+      return async () => ({ oid: oidOf(content), status: (await sent.complete(content)).status })
+    }
+    const [kept, removed, blocked] = [await late(ann), await late(bob), await late(eve)]
+    await world.root.delete(`/projects/${project.id}/members/${bob.id}`)
+    await world.root.post(`/users/${eve.id}/block`)
+    await world.root.put(`/projects/${project.id}`, { path: unique('renamed') })
+    expect([(await removed()).status, (await blocked()).status]).toEqual([403, 403])
+    const { oid, status } = await kept()
+    expect(status).toBe(200)
+    expect(await largeFilesOf(world, project.id)).toEqual([{ oid }])
   })
 
   test.for([
