@@ -50,6 +50,7 @@ import {
   pairInstallation,
   refuseOther,
   requirePair,
+  storagesIn,
 } from './modules/projects/index.ts'
 import { checkLargeFiles, checkSideRepositories, deleteSigningKeys, releaseLocks } from './modules/pushes/index.ts'
 import { checkLayers } from './modules/registry/index.ts'
@@ -206,7 +207,7 @@ export async function checkData(
   await requirePair(db, folderOf(config))
   await using app = await createApp(config, services)
   const ctx = await app.open(null)
-  const storages = await readdir(repositoriesDir(config)).catch(() => [])
+  const storages = await storagesIn(repositoriesDir(config))
   // Awaited here, because the app is disposed when this function ends.
   return [
     ...(await checkRepositories(ctx, storages, progress)),

@@ -81,6 +81,7 @@ export {
   locatedRow,
   projectRepositoryDir,
   repositoryDir,
+  storagesIn,
 } from './repositories/location.ts'
 export { observeLostAndFound } from './repositories/lost-metric.ts'
 export { initialBranch, openForWriting, openRepository } from './repositories/open.ts'

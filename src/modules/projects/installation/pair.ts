@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Database } from '../../../db/db.ts'
 import { readKey, writeKey } from '../../../git/repository/project-key.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { type Located, projectRepositoryDir } from '../repositories/location.ts'
+import { type Located, projectRepositoryDir, shardsOf, storagesIn } from '../repositories/location.ts'
 import { readMarker, writeMarker } from './marker.ts'
 import {
   findContent,
@@ -107,18 +107,11 @@ function refusal({ dataDir }: Folder, { id, marker, projects, repositories }: Si
 }
 
 async function hasRepositories(repositoriesDir: string): Promise<boolean> {
-  for (const storage of await namesIn(repositoriesDir))
-    for (const shard of await namesIn(join(repositoriesDir, storage)))
-      if ((await namesIn(join(repositoriesDir, storage, shard))).some((name) => /^\d+\.git$/.test(name))) return true
+  for (const storage of await storagesIn(repositoriesDir))
+    for (const shard of await shardsOf(join(repositoriesDir, storage), 'projects'))
+      if ((await readdir(shard)).some((name) => /^\d+\.git$/.test(name))) return true
   return false
 }
-
-/** Names in a folder; none if it is absent or a file. */
-const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
-    throw error
-  })
 
 const page = 500
 /** Maximum concurrency; each task writes and flushes a file. */

@@ -1,9 +1,8 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Type } from 'typebox'
 import { removeOldLeftovers } from '../../../git/repository/leftovers.ts'
 import { job } from '../../../jobs/job.ts'
-import { shardsOf } from './location.ts'
+import { shardsOf, storagesIn } from './location.ts'
 
 /** Longer than creating or deleting any repository takes. */
 const minAgeMs = 60 * 60_000
@@ -17,7 +16,7 @@ export const removeRepositoryLeftovers = job({
   every: { cron: '45 3 * * *', input: {} },
   async run(_input, ctx) {
     let removed = 0
-    for (const storage of await readdir(ctx.repositoriesDir).catch(() => []))
+    for (const storage of await storagesIn(ctx.repositoriesDir))
       for (const kind of ['projects', 'side'] as const)
         for (const shard of await shardsOf(join(ctx.repositoriesDir, storage), kind))
           removed += await removeOldLeftovers(shard, minAgeMs)

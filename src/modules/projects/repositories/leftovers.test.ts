@@ -1,12 +1,15 @@
-import { mkdir, readdir, utimes } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { test, World } from '../../../../test/world.ts'
+import { openDatabase } from '../../../db/database.ts'
+import { pairInstallation } from '../installation/pair.ts'
 import { checkRepositories } from './check.ts'
 import { removeRepositoryLeftovers } from './jobs.ts'
-import { projectRepositoryDir } from './location.ts'
+import { projectRepositoryDir, storagesIn } from './location.ts'
 
 const uuid = '35ed7102-08f9-4977-8523-5c6e5f1d8e66'
 
@@ -52,4 +55,26 @@ describe('leftovers of crashes beside a repository', () => {
     expect(findings.filter((line) => line.includes(basename(place)) || line.includes(`/${gone.id}.git`))).toEqual([])
     expect(findings).toContain(`${join(dirname(place), 'stranger')} belongs to no project`)
   })
+})
+
+test('a storage may be a disk of its own, with a folder lost+found that the service may not read', async () => {
+  await using world = await World.start()
+  const { ctx, place } = await crashed(world)
+  const { repositoriesDir } = ctx
+  // Root can read every folder, but not this one.
+  for (const folder of [repositoriesDir, join(repositoriesDir, 'default')])
+    await symlink('lost+found', join(folder, 'lost+found'))
+  await writeFile(join(repositoriesDir, 'default', 'README'), 'The disk of the first storage\n')
+  await writeFile(join(repositoriesDir, 'readme'), 'The storages\n')
+  const old = new Date(Date.now() - 2 * 60 * 60_000)
+  await utimes(`${place}.${uuid}.new`, old, old)
+  await removeRepositoryLeftovers.run({}, ctx)
+  expect(existsSync(`${place}.${uuid}.new`)).toBe(false)
+  const storages = await storagesIn(repositoriesDir)
+  const folder = { dataDir: world.config.dataDir, repositoriesDir }
+  await expect(checkRepositories(ctx, storages, () => {})).resolves.not.toContainEqual(
+    expect.stringContaining('lost+found'),
+  )
+  await using db = openDatabase(world.databaseUrl, { readers: 1, writers: 1 })
+  await expect(pairInstallation(db, folder)).resolves.toBeUndefined()
 })

@@ -31,15 +31,24 @@ export function repositoryDir(root: string, storage: string, id: number, kind: '
 /** The folder of side repositories in a storage; no shard has its name. */
 const sideFolder = 'side'
 
-/** The folders of a storage that contain repositories: of projects, or of side repositories. */
+/** The names of storages. Other entries, such as `lost+found` of a disk that is mounted there, are none. */
+export const storagesIn = async (repositoriesDir: string): Promise<string[]> =>
+  (await namesIn(repositoriesDir)).filter(isStorageName)
+
+const isShard = (name: string): boolean => /^[0-9a-f]{3}$/.test(name)
+
+/** The folders of a storage that contain repositories: of projects, or of side repositories. Other entries are not ours. */
 export async function shardsOf(storageDir: string, of: 'projects' | 'side'): Promise<string[]> {
   const above = of === 'side' ? join(storageDir, sideFolder) : storageDir
-  const names = await readdir(above).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
+  return (await namesIn(above)).filter(isShard).map((name) => join(above, name))
+}
+
+/** Names in a folder; none if it is absent or a file. */
+const namesIn = (folder: string): Promise<string[]> =>
+  readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
     throw error
   })
-  return names.filter((name) => name !== sideFolder).map((name) => join(above, name))
-}
 
 /** Path of the repository in its storage, without `.git`. */
 export const diskPath = ({ id }: { readonly id: number }): string =>
