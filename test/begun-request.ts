@@ -15,6 +15,8 @@ export function beginRequest(
   sent.flushHeaders()
   return {
     begun: once(sent, 'continue'),
+    /** A part of the body. */
+    send: (part: string | Buffer) => void sent.write(part),
     complete(body: string | Buffer) {
       sent.end(body)
       return answered

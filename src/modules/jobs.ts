@@ -1,7 +1,7 @@
 import type { Job } from '../jobs/job.ts'
 import { purgeEndedOauthTokens } from './accounts/oauth/jobs.ts'
 import { purgeExpiredLinks } from './accounts/users/jobs.ts'
-import { collectUnusedBlobs } from './administration/blob-collection/jobs.ts'
+import { collectUnusedBlobs, removeInterruptedUploads } from './administration/blob-collection/jobs.ts'
 import { endOldChanges } from './administration/change-retention/jobs.ts'
 import { endOldEvents } from './administration/event-retention/jobs.ts'
 import { noteablesInTexts } from './discussion/cross-references/jobs.ts'
@@ -78,6 +78,7 @@ export const jobs: readonly Job<any>[] = [
   endOldEvents,
   endOldHookEvents,
   collectUnusedBlobs,
+  removeInterruptedUploads,
   cleanUpProject,
   startContainerCleanups,
   collectContainerImages,

@@ -1,15 +1,20 @@
+import { readdir, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
+import { beginRequest } from '../../../../test/begun-request.ts'
 import { hasS3, S3Server } from '../../../../test/s3/server.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { deleteLargeFiles, misstateLargeFile } from '../../../../test/tables/pushes.ts'
 import { test, unique, World } from '../../../../test/world.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
+import { uploadsDir } from '../../../config.ts'
 import { removeProject } from '../../projects/projects/jobs.ts'
 import { checkLargeFiles } from '../../pushes/large-files/check.ts'
 import { basic, oidOf, upload } from '../../pushes/large-files/testing.ts'
+import { removeInterruptedUploads } from './jobs.ts'
 import { collectBlobs } from './service.ts'
 
 /** A time at which everything stored so far is old. */
@@ -86,6 +91,25 @@ describe('collection of unreferenced blobs', () => {
       expect(await checkLargeFiles(ctx)).toEqual([])
     },
   )
+})
+
+test('the file of a form whose worker was killed is deleted after a day, and not while a form is sent', async () => {
+  await using world = await World.start()
+  const ctx = await world.app.open(null)
+  const project = await world.project()
+  const folder = uploadsDir(world.config)
+  await writeFile(join(folder, 'upload-of-the-killed'), 'lost')
+  await utimes(join(folder, 'upload-of-the-killed'), 0, new Date(Date.now() - 25 * 60 * 60_000))
+  const boundary = 'x'
+  const sent = beginRequest(`${world.origin}/api/v4/projects/${project.id}/uploads`, {
+    headers: { 'private-token': world.root.token!, 'content-type': `multipart/form-data; boundary=${boundary}` },
+  })
+  await sent.begun
+  sent.send(`--${boundary}\r\ncontent-disposition: form-data; name=file; filename=a.txt\r\n\r\nhalf`)
+  await expect.poll(() => readdir(folder)).toHaveLength(2)
+  await removeInterruptedUploads.run({}, ctx)
+  expect(await readdir(folder)).toEqual([expect.not.stringContaining('killed')])
+  expect((await sent.complete(` a file\r\n--${boundary}--\r\n`)).status).toBe(201)
 })
 
 test('checkLargeFiles reports missing and truncated LFS files', async ({ world }) => {

@@ -1,3 +1,5 @@
+import { readdir, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import { unreferenced } from './queries.ts'
@@ -26,4 +28,24 @@ export async function collectBlobs(ctx: Ctx, since: Date): Promise<number> {
   }
   if (old.length > 0) await collect()
   return collected
+}
+
+/**
+ * Deletes the temporary files of forms (`edges/http/body/multipart.ts`) that were last written before a time, which must be longer ago than
+ * their requests take. Returns their number.
+ */
+export async function removeOldUploads(
+  { repositoriesDir }: Pick<Ctx, 'repositoriesDir'>,
+  before: Date,
+): Promise<number> {
+  const folder = join(dirname(repositoriesDir), 'tmp', 'uploads')
+  let removed = 0
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = join(folder, name)
+    const facts = await stat(path).catch(() => undefined)
+    if (!facts || facts.mtime >= before) continue
+    await rm(path, { force: true })
+    removed++
+  }
+  return removed
 }
