@@ -1,3 +1,5 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { test, unique } from '../../../test/world.ts'
 import { digestOf, imageAt, missing, ociIndex, ociManifest, octets, Registry } from './testing.ts'
@@ -93,6 +95,24 @@ describe('push', () => {
     expect((await registry.send('GET', `blobs/${missing}`)).status).toBe(404)
     const direct = await registry.send('POST', `blobs/uploads/?digest=${missing}`, { body: 'x', headers: octets })
     expect(direct.status).toBe(400)
+  })
+
+  test('404, and no fault of the server, for an upload whose bytes are gone, as after a restore of a backup', async ({
+    world,
+  }) => {
+    const registry = await Registry.open(world.root, imageAt(await world.project()))
+    const uploads = join((await world.app.open(null)).registry.folder, 'uploads')
+    for (const chunks of [[unique('all')], [unique('in'), unique('parts')]]) {
+      const at = (await registry.send('POST', 'blobs/uploads/')).headers['location']!
+      const before = new Set(await readdir(uploads).catch(() => []))
+      for (const body of chunks) await registry.send('PATCH', at, { body, headers: octets })
+      for (const name of await readdir(uploads)) if (!before.has(name)) await rm(join(uploads, name))
+      for (let attempt = 0; attempt < 2; attempt++)
+        expect(await registry.send('PUT', `${at}?digest=${digestOf(chunks.join(''))}`)).toMatchObject({
+          status: 404,
+          json: { errors: [{ code: 'BLOB_UPLOAD_UNKNOWN' }] },
+        })
+    }
   })
 
   test('an upload without a digest is not completed, and a cancelled one is gone', async ({ world }) => {

@@ -10,6 +10,7 @@ import {
   prefixed,
   type Upload,
   UploadConflict,
+  UploadGone,
 } from '../../modules/registry/index.ts'
 import type { Headers } from '../http/answer.ts'
 import { freedChunks } from '../http/body/freed-chunks.ts'
@@ -85,16 +86,21 @@ async function finish(
   upload: Upload,
   digest: ContentDigest,
 ): Promise<void> {
-  if (!(await completeUpload(ctx, place, upload, digest)))
-    throw new RegistryError('DIGEST_INVALID', { detail: { digest: prefixed(digest) } })
+  const isStored = await completeUpload(ctx, place, upload, digest).catch((error) => {
+    throw error instanceof UploadGone ? unknownUpload(upload.id) : error
+  })
+  if (!isStored) throw new RegistryError('DIGEST_INVALID', { detail: { digest: prefixed(digest) } })
   sendHeaders(exchange, 201, created(name, digest))
 }
+
+const unknownUpload = (id: string): RegistryError =>
+  new RegistryError('BLOB_UPLOAD_UNKNOWN', { detail: { upload: id } })
 
 export async function serveUpload(call: RegistryExchange, id: string): Promise<void> {
   const { exchange, ctx, place, name, query } = call
   const { req } = exchange
   const upload = await findUpload(ctx, place, id)
-  if (!upload) throw new RegistryError('BLOB_UPLOAD_UNKNOWN', { detail: { upload: id } })
+  if (!upload) throw unknownUpload(id)
   switch (req.method) {
     case 'DELETE':
       await endUpload(ctx, upload)

@@ -18,4 +18,12 @@ export { tagNamesAfter } from './tags/queries.ts'
 export { grantToken } from './tokens/service.ts'
 export { type Access, readToken, service as registryService } from './tokens/web-token.ts'
 export type { Upload } from './uploads/queries.ts'
-export { beginUpload, completeUpload, endUpload, extendUpload, findUpload, UploadConflict } from './uploads/service.ts'
+export {
+  beginUpload,
+  completeUpload,
+  endUpload,
+  extendUpload,
+  findUpload,
+  UploadConflict,
+  UploadGone,
+} from './uploads/service.ts'

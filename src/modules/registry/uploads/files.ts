@@ -51,6 +51,18 @@ export const removeFiles = async (folder: string, parts: readonly Pick<Part, 'fi
   for (const { file } of parts) await rm(fileOf(folder, file), { force: true })
 }
 
+/** Whether all parts have their files. */
+export async function hasFiles(folder: string, parts: readonly Pick<Part, 'file'>[]): Promise<boolean> {
+  for (const { file } of parts)
+    try {
+      await stat(fileOf(folder, file))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      return false
+    }
+  return true
+}
+
 /** Names of the files last written before this time. */
 export async function oldFiles(folder: string, before: Date): Promise<string[]> {
   const names = await readdir(uploadsIn(folder)).catch((error: NodeJS.ErrnoException) => {

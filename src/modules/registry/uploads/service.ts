@@ -7,7 +7,7 @@ import type { Place } from '../access/access.ts'
 import { addBlob } from '../blobs/service.ts'
 import { ensureRepository } from '../images/queries.ts'
 import { algorithmOf, type ContentDigest, isSha256 } from '../names/digests.ts'
-import { fileOf, readParts, removeFiles, writeUpload } from './files.ts'
+import { fileOf, hasFiles, readParts, removeFiles, writeUpload } from './files.ts'
 import { addPart, deleteUpload, findUploadOf, insertUpload, type Part, partsOf, type Upload } from './queries.ts'
 
 export const beginUpload = (ctx: Ctx, { project, name }: Place): Promise<Upload> =>
@@ -27,6 +27,11 @@ const maxParts = 10_000
 /** What an upload lacks to be extended as requested. */
 export class UploadConflict extends Error {
   override name = 'UploadConflict'
+}
+
+/** The bytes of an upload are not there: it began before the backup that was restored, or another request has ended it. */
+export class UploadGone extends Error {
+  override name = 'UploadGone'
 }
 
 /**
@@ -60,12 +65,16 @@ const tooLarge = ({ settings }: Ctx) =>
 
 /**
  * Makes a blob of a complete upload and ends the upload. False if the bytes do not have this digest: the upload has ended, too,
- * because no further byte can correct it.
+ * because no further byte can correct it. Throws `UploadGone` if the upload has ended for want of its bytes.
  */
 export async function completeUpload(ctx: Ctx, place: Place, upload: Upload, digest: ContentDigest): Promise<boolean> {
   const parts = await partsOf(ctx.db, upload.id)
   if (parts.length > maxParts) throw new Failure('too_large', `The upload has more than ${maxParts} parts`)
-  const stored = await storeParts(ctx, parts, digest)
+  const stored = await storeParts(ctx, parts, digest).catch(async (error) => {
+    if (await hasFiles(ctx.registry.folder, parts)) throw error
+    await endUpload(ctx, upload)
+    throw new UploadGone('bytes of the upload are missing', { cause: error })
+  })
   if (stored) await addBlob(ctx, place, { digest, size: stored.sizeBytes, stored: stored.digest })
   await endUpload(ctx, upload)
   return stored !== undefined
