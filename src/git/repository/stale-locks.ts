@@ -29,6 +29,28 @@ export async function removeStaleLocks(
   return removed
 }
 
+const minuteMs = 60_000
+
+/** Locks of files that only maintenance writes, and longer than git holds each: a bitmap is written under the lock of the index of all packs. */
+const maintenanceLocks = [
+  ['objects/info/commit-graph.lock', 10 * minuteMs],
+  ['objects/info/commit-graphs/commit-graph-chain.lock', 10 * minuteMs],
+  ['objects/pack/multi-pack-index.lock', 60 * minuteMs],
+] as const
+
+/**
+ * Removes the locks that a killed git process or a power loss left behind; git would refuse this maintenance for ever. One that is older
+ * than this process is nobody's, because git processes end with the one that started them, and maintenance of a repository takes turns.
+ */
+export async function removeMaintenanceLocks({ gitDir }: { readonly gitDir: string }): Promise<void> {
+  for (const [lock, longestMs] of maintenanceLocks) {
+    const path = join(gitDir, lock)
+    const found = await stat(path).catch(() => undefined)
+    if (found?.isFile() && ageOf(found.mtimeMs) > Math.min(longestMs, performance.now()))
+      await rm(path, { force: true })
+  }
+}
+
 /** Longer than the lock of a single ref is held. */
 const heldMs = 5_000
 

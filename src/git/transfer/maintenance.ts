@@ -4,6 +4,7 @@ import { syncFolder, syncTree } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { sketchesName } from '../likeness/sketches.ts'
 import type { Repository } from '../repository/repository.ts'
+import { removeMaintenanceLocks } from '../repository/stale-locks.ts'
 import { settingsEnv } from '../runner/environment.ts'
 
 const long = {
@@ -25,6 +26,7 @@ const long = {
  */
 export async function writeCommitGraph(repo: Repository, { anew = false } = {}): Promise<void> {
   if (!(await repo.exists())) return
+  await removeMaintenanceLocks(repo)
   await repo.run('commit-graph write', {
     flags: ['--reachable', '--changed-paths', anew ? '--split=replace' : '--split', '--no-progress'],
     ...long,
@@ -69,6 +71,7 @@ export async function lacksBitmap(repo: Repository): Promise<boolean> {
  */
 export async function repack(repo: Repository, kind: 'incremental' | 'full', { bitmap = true } = {}): Promise<void> {
   if (!(await repo.exists())) return
+  await removeMaintenanceLocks(repo)
   const { bytes, packHasBitmap } = await packFacts(repo)
   const writesBitmap = bitmap && (kind === 'full' || (bytes >= bitmapBytes && !packHasBitmap))
   const flags = [

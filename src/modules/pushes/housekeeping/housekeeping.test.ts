@@ -81,6 +81,32 @@ describe('the housekeeping job', () => {
     expect((await world.root.get(`/projects/${project.id}/repository/files/a/raw?ref=master`)).text).toBe('a')
   })
 
+  test('records and housekeeping follow pushes after a crash that left locks of the commit-graph and of the index of packs', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    await write(world, project, 'a')
+    const dir = await repositoryOf(world, project.id)
+    const ctx = await contextFor(world, null)
+    await refreshRepository.run({ projectId: project.id }, ctx)
+    const leave = async (lock: string) => {
+      await writeFile(join(dir, 'objects', lock), '')
+      await utimes(join(dir, 'objects', lock), days(1), days(1))
+    }
+    await leave('info/commit-graphs/commit-graph-chain.lock')
+    await write(world, project, 'b')
+    await refreshRepository.run({ projectId: project.id }, ctx)
+    expect((await world.root.get(`/projects/${project.id}?statistics=true`)).json.statistics.commit_count).toBe(2)
+    await leave('pack/multi-pack-index.lock')
+    await world.settings({ housekeeping_incremental_repack_period: 1 })
+    try {
+      await housekeepAfterPushes.run({ projectId: project.id }, await contextFor(world, null))
+    } finally {
+      await world.settings({ housekeeping_incremental_repack_period: 10 })
+    }
+    expect(await readdir(join(dir, 'objects/pack'))).toContain('multi-pack-index')
+  })
+
   test('housekeeping writes no bitmap when it is disabled', async ({ world }) => {
     const project = await world.project()
     await write(world, project, 'a')
