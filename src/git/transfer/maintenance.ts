@@ -4,7 +4,7 @@ import { syncFolder, syncTree } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { sketchesName } from '../likeness/sketches.ts'
 import type { Repository } from '../repository/repository.ts'
-import { removeMaintenanceLocks } from '../repository/stale-locks.ts'
+import { removeMaintenanceLocks, removeStaleLocks } from '../repository/stale-locks.ts'
 import { settingsEnv } from '../runner/environment.ts'
 
 const long = {
@@ -33,9 +33,13 @@ export async function writeCommitGraph(repo: Repository, { anew = false } = {}):
   })
 }
 
+/** Longer than a push of many refs holds the lock of packed refs. */
+const staleLockMs = 60 * 60_000
+
 /** Packs loose refs into one file, which is faster to list. Durable. One process; does not block readers or writers. */
 export async function packRefs(repo: Repository): Promise<void> {
   if (!(await repo.exists())) return
+  await removeStaleLocks(repo, { olderThanMs: staleLockMs })
   await repo.run('pack-refs', { flags: ['--all', '--prune'], ...long })
   await syncFolder(repo.gitDir)
   await syncTree(join(repo.gitDir, 'refs'))

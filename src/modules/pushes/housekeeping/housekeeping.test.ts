@@ -107,6 +107,21 @@ describe('the housekeeping job', () => {
     expect(await readdir(join(dir, 'objects/pack'))).toContain('multi-pack-index')
   })
 
+  test('records of a project with many refs follow pushes after a crash that left the lock of packed refs', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    await write(world, project, 'a')
+    const dir = await repositoryOf(world, project.id)
+    const oid = (await git(dir, 'rev-parse', 'master')).trim()
+    for (let number = 0; number <= 500; number++) await writeFile(join(dir, `refs/tags/t${number}`), `${oid}\n`)
+    await writeFile(join(dir, 'packed-refs.lock'), '')
+    await utimes(join(dir, 'packed-refs.lock'), days(1), days(1))
+    await refreshRepository.run({ projectId: project.id }, await contextFor(world, null))
+    expect((await world.root.get(`/projects/${project.id}?statistics=true`)).json.statistics.commit_count).toBe(1)
+    expect(await readdir(join(dir, 'refs/tags'))).toEqual([])
+  })
+
   test('housekeeping writes no bitmap when it is disabled', async ({ world }) => {
     const project = await world.project()
     await write(world, project, 'a')
