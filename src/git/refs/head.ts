@@ -1,6 +1,7 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ageOf } from '../../kernel/clock.ts'
 import { syncFolder } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { branchRef } from '../format/ref-name.ts'
@@ -34,6 +35,15 @@ export async function setDefaultBranch(repo: Repository, name: string): Promise<
   await syncFolder(repo.gitDir)
 }
 
+/** Much longer than the lock is held: an older one is of a process that was killed. */
+const staleLockMs = 60_000
+
+const isStale = (path: string): Promise<boolean> =>
+  stat(path).then(
+    ({ mtimeMs }) => ageOf(mtimeMs) > staleLockMs,
+    () => false,
+  )
+
 /** The same lock file that git uses. */
 async function openLock(path: string) {
   for (let attempt = 1; ; attempt++) {
@@ -41,6 +51,7 @@ async function openLock(path: string) {
       return await open(path, 'wx')
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if (await isStale(path)) await rm(path, { force: true })
       if (attempt === attempts) throw new Failure('unavailable', 'Another process is changing HEAD', { cause: error })
       await sleep(20)
     }

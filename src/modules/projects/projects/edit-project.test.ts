@@ -1,10 +1,12 @@
-import { writeFile } from 'node:fs/promises'
+import { utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { projectRow } from '../../../../test/tables/projects.ts'
 import { git, temporaryFolder, test, unique } from '../../../../test/world.ts'
 import { levels } from '../../../access/levels.ts'
+import { repositoryDir } from '../repositories/location.ts'
 
 const forbidden = { status: 403, json: { message: '403 Forbidden' } }
 const taken = ['has already been taken']
@@ -143,6 +145,20 @@ describe('default branch', () => {
     })
     const head = await git(folder.path, 'ls-remote', '--symref', world.remote(project, world.root), 'HEAD')
     expect(head).toContain('ref: refs/heads/next')
+  })
+
+  test('the default branch changes after a crash that left the lock of HEAD, and waits for a lock that is held', async ({
+    world,
+  }) => {
+    const project = await world.project({ initialize_with_readme: true })
+    await world.root.post(`/projects/${project.id}/repository/branches`, { branch: 'next', ref: 'master' })
+    const { repositoriesDir } = await contextFor(world, null)
+    const lock = join(repositoryDir(repositoriesDir, 'default', project.id), 'HEAD.lock')
+    await writeFile(lock, '')
+    const change = () => world.root.put(`/projects/${project.id}`, { default_branch: 'next' })
+    expect((await change()).status).toBe(503)
+    await utimes(lock, 0, new Date(Date.now() - 5 * 60_000))
+    expect(await change()).toMatchObject({ status: 200, json: { default_branch: 'next' } })
   })
 })
 
