@@ -45,7 +45,7 @@ export const oneSnippetRoutes = <T extends SnippetRow & { readonly facts: Facts 
     bodyLimit: maxBodyBytes,
     params: Params(editParams, editRules),
     returns: Snippet,
-    handle: ({ subject, params, ctx }) => editSnippet(ctx, subject.id, { ...params, files: changedFiles(params) }),
+    handle: ({ subject, params, ctx }) => editSnippet(ctx, subject, { ...params, files: changedFiles(params) }),
   }),
 
   endpoint({

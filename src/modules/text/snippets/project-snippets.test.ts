@@ -140,6 +140,21 @@ describe('snippets of a project', () => {
     expect((await world.root.post(path, { ...small, visibility: 'public' })).status).toBe(201)
   })
 
+  test('a snippet keeps a visibility level that was restricted since', async () => {
+    const { World } = await import('../../../../test/world.ts')
+    await using world = await World.start()
+    const { ann, path } = await withReporter(world)
+    const { id } = (await ann.post(path, created)).json
+    await world.settings({ restricted_visibility_levels: ['public'] })
+    const edit = { title: 'Bye', content: 'puts 2\n', visibility: 'public' }
+    expect(await ann.put(`${path}/${id}`, edit)).toMatchObject({
+      status: 200,
+      json: { title: 'Bye', visibility: 'public' },
+    })
+    expect((await ann.put(`${path}/${id}`, { visibility: 'private' })).status).toBe(200)
+    expect((await ann.put(`${path}/${id}`, edit)).status).toBe(400)
+  })
+
   test('D2-SNIPPET-AGENT-ADMIN: administrators see which client created a snippet, others do not', async ({
     world,
   }) => {

@@ -63,10 +63,11 @@ export type SnippetEdit = {
   readonly files?: FileChange | undefined
 }
 
-/** Changes files, then attributes. If the files cannot be changed, nothing is. */
-export async function editSnippet(ctx: Ctx, id: number, given: SnippetEdit): Promise<SnippetRow> {
+/** Changes files, then attributes. If the files cannot be changed, nothing is. A visibility that stays is not refused. */
+export async function editSnippet(ctx: Ctx, { id, visibility }: SnippetRow, given: SnippetEdit): Promise<SnippetRow> {
   const title = given.title === undefined ? undefined : cleanTitle(given.title)
-  requireValid(ctx, { ...given, title })
+  const stays = given.visibility !== undefined && visibilities[given.visibility] === visibility
+  requireValid(ctx, { ...given, title, visibility: stays ? undefined : given.visibility })
   const actorId = ctx.actor!.id
   if (given.files) {
     await commitFiles(ctx, id, given.files, 'Update snippet')
