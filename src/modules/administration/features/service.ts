@@ -8,7 +8,7 @@ import { saveSettings } from '../../../settings/store.ts'
 import { findUserByName } from '../../accounts/index.ts'
 import { loadGroup } from '../../groups/index.ts'
 import { loadProject } from '../../projects/index.ts'
-import { disable, enable, enablePartly, type Gates, type Percentage, type Targets } from './gates.ts'
+import { disable, enable, enablePartly, type Gates, type Percentage, stateOf, type Targets } from './gates.ts'
 import { deleteFeature, type FeatureRow, lockFeature, saveFeature } from './queries.ts'
 
 export type FeatureInput = {
@@ -32,7 +32,7 @@ export async function switchFeature(ctx: Ctx, name: string, input: FeatureInput)
   return ctx.transaction(async (tx) => {
     const feature = { name, gates: change((await lockFeature(tx, name)).gates) }
     await saveFeature(tx, feature)
-    await applySetting(tx, name, feature.gates.boolean ?? false)
+    await applySetting(tx, name, stateOf(feature.gates) === 'on')
     await emit(tx, {
       kind: 'feature_switched',
       actorId: ctx.actor!.id,
