@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { formatDuration } from '../../discussion/index.ts'
+import { timeStats } from '../../discussion/index.ts'
 import { labelsOf, PayloadProject, userOf, usersOf } from './blocks.ts'
 import { actionOf, atEvent, changesBlock, stateId } from './changes.ts'
 import { findIssueRow, type IssueRow } from './queries.ts'
@@ -7,6 +7,7 @@ import { type Builder, idIn } from './source.ts'
 
 /** The `object_attributes` of an issue, without `action`. */
 export async function issueAttributes(ctx: Ctx, project: PayloadProject, issue: IssueRow) {
+  const { human_total_time_spent, human_time_estimate } = timeStats(issue, ctx)
   return {
     author_id: issue.author_id,
     closed_at: issue.closed_at,
@@ -32,8 +33,8 @@ export async function issueAttributes(ctx: Ctx, project: PayloadProject, issue: 
     weight: issue.weight,
     url: `${project.webUrl}/-/issues/${issue.iid}`,
     total_time_spent: issue.total_time_spent,
-    human_total_time_spent: formatDuration(issue.total_time_spent),
-    human_time_estimate: formatDuration(issue.time_estimate),
+    human_total_time_spent,
+    human_time_estimate,
     assignee_ids: issue.assignee_ids,
     assignee_id: issue.assignee_ids[0] ?? null,
     labels: await labelsOf(ctx, issue.label_ids),

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { formatDuration } from '../../discussion/index.ts'
+import { timeStats } from '../../discussion/index.ts'
 import { isDraft } from '../../review/index.ts'
 import { labelsOf, PayloadProject, userOf, usersOf } from './blocks.ts'
 import { actionOf, atEvent, changesBlock, stateId } from './changes.ts'
@@ -10,6 +10,7 @@ import { type Builder, idIn, textIn } from './source.ts'
 export async function mergeRequestAttributes(ctx: Ctx, project: PayloadProject, mr: MergeRequestRow) {
   const source =
     mr.source_project_id === project.row.id ? project : await PayloadProject.load(ctx, mr.source_project_id)
+  const { human_total_time_spent, human_time_estimate } = timeStats(mr, ctx)
   return {
     assignee_id: mr.assignee_ids[0] ?? null,
     author_id: mr.author_id,
@@ -42,8 +43,8 @@ export async function mergeRequestAttributes(ctx: Ctx, project: PayloadProject, 
     last_commit: await project.commitBlock(mr.head),
     work_in_progress: isDraft(mr.title),
     total_time_spent: mr.total_time_spent,
-    human_total_time_spent: formatDuration(mr.total_time_spent),
-    human_time_estimate: formatDuration(mr.time_estimate),
+    human_total_time_spent,
+    human_time_estimate,
     assignee_ids: mr.assignee_ids,
     state: mr.state,
   }

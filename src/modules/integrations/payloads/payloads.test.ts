@@ -115,6 +115,26 @@ describe('payloads', () => {
     expect(tagGone).toMatchObject({ object_kind: 'tag_push', checkout_sha: null, commits: [], message: '' })
   })
 
+  test('times of issues and merge requests are in hours if the settings say so, as in records', async ({ world }) => {
+    await using made = await hooked(world)
+    const { receiver, project } = made
+    await world.settings({ time_tracking_limit_to_hours: true })
+    await withContent(world, project)
+    const at = `/projects/${project.id}`
+    await world.root.post(`${at}/issues`, { title: 'Long' })
+    await world.root.post(`${at}/merge_requests`, { title: 'Long', source_branch: 'topic', target_branch: 'main' })
+    const times = { human_time_estimate: '17h', human_total_time_spent: null }
+    for (const [kind, noteables] of Object.entries({ issue: 'issues', merge_request: 'merge_requests' })) {
+      const estimated = await world.root.post(`${at}/${noteables}/1/time_estimate`, { duration: '2d 1h' })
+      expect(estimated.json).toMatchObject(times)
+      await world.root.put(`${at}/${noteables}/1`, { title: 'Longer' })
+      const { json } = await receiver.request(
+        (each) => ofKind(kind)(each) && each.json.object_attributes.title === 'Longer',
+      )
+      expect(json.object_attributes).toMatchObject(times)
+    }
+  })
+
   test('an issue has all keys, its action, and its changes as they were, whatever follows', async ({ world }) => {
     await using made = await hooked(world)
     const { receiver, project } = made
