@@ -39,6 +39,21 @@ describe('DELETE /groups/:id without delayed deletion', () => {
     expect(audited[0].details).toMatchObject({ entity_path: top.full_path, facts: { full_path: top.full_path } })
   })
 
+  test('owners cannot delete the projects of a group with it while only administrators may delete projects', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const top = await world.group({ members: [[ann, 'owner']] })
+    const project = await world.project({ group: await world.group({ parent: top }) })
+    const empty = await world.group({ parent: top })
+    await world.settings({ default_project_deletion_protection: true })
+    expect((await ann.delete(`/projects/${project.id}`)).status).toBe(403)
+    expect(await ann.delete(`/groups/${top.id}`)).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
+    expect((await ann.delete(`/groups/${empty.id}`)).status).toBe(202)
+    expect((await world.root.delete(`/groups/${top.id}`)).status).toBe(202)
+  })
+
   test('the removal job deletes rows and repositories and frees the paths', async ({ world }) => {
     const top = await world.group()
     const inner = await world.group({ parent: top })

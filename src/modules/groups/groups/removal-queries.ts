@@ -13,6 +13,15 @@ export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[])
   await markProjectsDeleting(tx, inside)
 }
 
+/** Whether there is a project in the group or below it. */
+export const containsProject = (tx: Tx, traversalIds: readonly number[]): Promise<boolean> =>
+  tx.exists(sql`
+    select 1
+    from projects p join namespaces d on d.id = p.namespace_id
+    where not p.deleting and ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}
+    limit 1
+  `)
+
 /** Groups marked for deletion at least `days` ago, at most 1,000. */
 export async function groupsDueForRemoval(db: Db, days: number): Promise<number[]> {
   const rows = await db.rows(

@@ -26,7 +26,7 @@ import {
   saveAvatar,
   unmarkGroupForDeletion,
 } from '../../namespaces/index.ts'
-import { loadProject } from '../../projects/index.ts'
+import { loadProject, requireUnprotected } from '../../projects/index.ts'
 import {
   type GroupAttributes,
   groupAttributeNames,
@@ -36,6 +36,7 @@ import {
 } from './edit-queries.ts'
 import { findGroup, type GroupRow, lockGroup } from './queries.ts'
 import { removeHeld } from './removal.ts'
+import { containsProject } from './removal-queries.ts'
 import { type GroupSubject, groupFacts } from './subject.ts'
 
 const maxDescriptionLength = 255
@@ -257,6 +258,7 @@ export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> 
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
+    if (await containsProject(tx, held.traversal_ids)) requireUnprotected(ctx)
     if (!waits) return removeHeld(tx, held, ctx.actor!.id)
     // Repeating the request succeeds without an event.
     if (held.marked_for_deletion_on !== null) return
