@@ -12,6 +12,8 @@ export type Visitor = {
   readonly remoteAddress: string
   readonly settings: Settings
   readonly kind: LimitedRequests
+  /** What the log names for a rejected token; default: `kind`. */
+  readonly transport?: LimitedRequests | 'oauth'
 }
 
 /**
@@ -42,10 +44,8 @@ export async function admit(
 /** The caller as token and account are now. Asked again after the body, which may have taken long. */
 export const authenticated = (
   token: string | undefined,
-  { remoteAddress, kind }: Visitor,
+  { remoteAddress, kind, transport = kind }: Visitor,
   { authenticator, log }: HttpContext,
   onRevoked?: ((token: string) => Promise<void>) | undefined,
 ): Promise<Caller> =>
-  callerOf(token, authenticator, onRevoked, (reason) =>
-    logFailedSignIn(log, { transport: kind, reason, remoteAddress }),
-  )
+  callerOf(token, authenticator, onRevoked, (reason) => logFailedSignIn(log, { transport, reason, remoteAddress }))

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RawParams } from '../../api/params/raw.ts'
-import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
 import {
   findOauthToken,
   grantByPassword,
@@ -9,8 +8,9 @@ import {
   revoke,
   type TokenAnswer,
 } from '../../modules/accounts/index.ts'
+import { admit } from './admit.ts'
 import { type Exchange, sendJson } from './answer.ts'
-import { callerOf, shownToken } from './authenticate.ts'
+import { shownToken } from './authenticate.ts'
 import { anonymousLimits } from './body/limits.ts'
 import { readBody } from './body/read-body.ts'
 import { parseUrlencoded } from './body/urlencoded.ts'
@@ -93,11 +93,13 @@ export const oauthRoutes =
         const exchange = beginExchange(request, reply, context.siteUrl)
         try {
           const limits = { db: context.db, settings: await context.settings.get() }
-          // A token request is anonymous; a request for token information is authenticated.
+          // A token request is anonymous; a request for token information counts for the user of the token.
           if (request.raw.method === 'POST' && (await refusedByLimits(exchange, limits, null, request.ip, 'web')))
             return
           const params = await paramsOf(request, context)
-          sendJson(exchange, 200, await answer(exchange, params, request.ip), unstored)
+          const result = await answer(exchange, params, request.ip)
+          // Without a result it is answered already.
+          if (result !== undefined) sendJson(exchange, 200, result, unstored)
         } catch (error) {
           fail(exchange, error, context)
         } finally {
@@ -121,10 +123,11 @@ export const oauthRoutes =
     app.route({
       method: ['GET', 'HEAD'],
       url: '/oauth/token/info',
-      handler: serve(async ({ req, remoteAddress }, params) => {
-        const actor = await callerOf(shownToken(req.headers, params), context.authenticator, undefined, (reason) =>
-          logFailedSignIn(context.log, { transport: 'oauth', reason, remoteAddress }),
-        )
+      handler: serve(async (exchange, params, remoteAddress) => {
+        const settings = await context.settings.get()
+        const visitor = { exchange, remoteAddress, settings, kind: 'web', transport: 'oauth' } as const
+        const actor = await admit(shownToken(exchange.req.headers, params), visitor, context)
+        if (actor === undefined) return undefined
         const row = actor?.tokenId === undefined ? undefined : await findOauthToken(context.db, actor.tokenId)
         if (!row)
           throw new WireFailure({

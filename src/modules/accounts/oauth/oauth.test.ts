@@ -220,6 +220,23 @@ describe('OAuth tokens', () => {
       expect((await world.anonymous.get('//oauth/token/info', shown)).status).toBe(401)
   })
 
+  test('429 for GET /oauth/token/info above the limits, so that tokens cannot be guessed there', async ({ world }) => {
+    const ann = await world.user()
+    const { access_token } = (await byPassword(world, ann)).json
+    const limit = { requests_per_period: 2, period_in_seconds: 100_000, enabled: true }
+    const limits = ['throttle_unauthenticated', 'throttle_authenticated_web'].flatMap((name) =>
+      Object.entries(limit).map(([key, value]) => [`${name}_${key}`, value]),
+    )
+    await world.settings(Object.fromEntries(limits))
+    const ask = async (token: string) => {
+      const headers = { ...bearer(token).headers, 'x-forwarded-for': '192.0.2.77' }
+      return (await world.anonymous.get('//oauth/token/info', { headers })).status
+    }
+    expect([await ask('a'), await ask('b'), await ask('c')]).toEqual([401, 401, 429])
+    const known = [await ask(access_token), await ask(access_token), await ask(access_token)]
+    expect(known).toEqual([200, 200, 429])
+  })
+
   test('revoking either token of a pair revokes both, and unknown tokens get the same 200', async ({ world }) => {
     const ann = await world.user()
     const revoke = (secret: string) => world.anonymous.send('POST', '//oauth/revoke', { json: { token: secret } })
