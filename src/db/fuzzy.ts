@@ -24,8 +24,8 @@ export const termsOf = (search: string): string[] => [
  */
 export function fuzzy(search: string, columns: readonly string[]): Sql {
   if (search.length > longestSearch) return raw('false')
-  const patterns = termsOf(search).map(containing)
   const text = search.trim().replace(/\s+/g, ' ')
+  const patterns = termsOf(text).map(containing)
   return sql`(${join(
     columns.map((column) =>
       patterns.length === 0

@@ -34,6 +34,8 @@ describe('GET /users', () => {
     // Exact matches first, then by name.
     expect(await names(ann, `search=${word}`)).toEqual([bob.username, cid.username, ann.username])
     expect(await names(ann, `search=${word}%20cid`)).toEqual([cid.username])
+    for (const quoted of [`"cid ${word}"`, ` "cid  ${word}" `, `"cid\t${word}"`])
+      expect(await names(ann, `search=${encodeURIComponent(quoted)}`)).toEqual([cid.username])
     expect(await names(ann, `search=B.${word}@EXAMPLE.com`)).toEqual([bob.username])
     expect(await names(ann, `search=b.${word}@exam`)).toEqual([])
     expect(await names(ann, 'search=')).toEqual([])
