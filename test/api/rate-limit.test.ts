@@ -74,7 +74,9 @@ describe('rate limits', () => {
     expect((await world.anonymous.send('POST', '//oauth/%zz')).status).toBe(400)
   })
 
-  test('a protected path is rate limited in a request target with scheme and host', async ({ world }) => {
+  test('a protected path is rate limited in a request target with scheme and host, or with a fragment', async ({
+    world,
+  }) => {
     await world.settings({
       throttle_protected_paths_enabled: true,
       throttle_protected_paths_requests_per_period: 1,
@@ -88,9 +90,16 @@ describe('rate limits', () => {
       return answer.resume().statusCode
     }
     const statuses = []
-    for (const path of ['/oauth/token', 'http://ann:secret@host/oauth/token', 'HTTPS://host/oauth/token?x=http://y'])
+    for (const path of [
+      '/oauth/token',
+      'http://ann:secret@host/oauth/token',
+      'HTTPS://host/oauth/token?x=http://y',
+      '/oauth/token#x',
+      '/oauth/token#?x',
+      'http://host/oauth/token#x',
+    ])
       statuses.push(await ask(path))
-    expect(statuses).toEqual([400, 429, 429])
+    expect(statuses).toEqual([400, 429, 429, 429, 429, 429])
   })
 
   test('a token in the body counts against the rate limit of its account', async ({ world }) => {

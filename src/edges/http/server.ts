@@ -26,10 +26,12 @@ function overrideMethod(req: IncomingMessage): void {
 }
 
 /**
- * Removes scheme and host from a request target in absolute form (`GET http://host/path`), which the router also accepts: limits
- * compare the path, and the log must not show credentials of the URL. Source: RFC 9112, section 3.2.2.
+ * Removes scheme and host from a request target in absolute form (`GET http://host/path`), and a fragment, both of which the router also
+ * accepts: limits compare the path, and the log must not show credentials of the URL. Source: RFC 9112, section 3.2.
  */
-function dropOrigin(req: IncomingMessage): void {
+function reduceTarget(req: IncomingMessage): void {
+  const fragment = req.url!.indexOf('#')
+  if (fragment >= 0) req.url = req.url!.slice(0, fragment)
   if (req.url!.startsWith('/')) return
   const rest = req.url!.replace(/^https?:\/\/[^/?#]*/i, '')
   req.url = rest.startsWith('/') || rest === req.url ? rest : `/${rest}`
@@ -97,7 +99,7 @@ export function createHttpServer(
     serverFactory(handler): Server {
       const serve = (req: IncomingMessage, res: ServerResponse) => {
         overrideMethod(req)
-        dropOrigin(req)
+        reduceTarget(req)
         endIfStalled(res, limits.stalledMs)
         discardLateBody(req, res, limits.lateBody)
         onEnd({ req, res }, context.activity.begin(isTransfer(req.url!) ? 'transfers' : 'requests'))
