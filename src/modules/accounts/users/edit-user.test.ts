@@ -150,6 +150,20 @@ describe('PUT /users/:id', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404])
   })
 
+  test('a user whose e-mail only changes its case keeps it as public and commit e-mail', async ({ world }) => {
+    const ann = await world.user()
+    const email = `${ann.username}@example.com`
+    await edit(world, ann, { public_email: email, commit_email: email })
+    const upper = { email: email.toUpperCase(), skip_reconfirmation: true }
+    expect((await edit(world, ann, upper)).json).toMatchObject({
+      email: email.toUpperCase(),
+      public_email: email,
+      commit_email: email,
+    })
+    const other = { email: `${unique('other')}@example.com`, skip_reconfirmation: true }
+    expect((await edit(world, ann, other)).json).toMatchObject({ email: other.email, public_email: '' })
+  })
+
   test('a new e-mail takes effect at once with skip_reconfirmation, else after confirmation', async ({ world }) => {
     const ann = await world.user()
     const [first, second] = [`${unique('a')}@example.com`, `${unique('b')}@example.com`]

@@ -117,13 +117,17 @@ export const ownsEmail = (db: Db, userId: number, email: string): Promise<boolea
 export const isOthersEmail = (db: Db, userId: number, email: string): Promise<boolean> =>
   db.exists(sql`select 1 from email_addresses where address = lower(${email}) and user_id <> ${userId}`)
 
-/** Replaces the primary address of an account with a confirmed one. Removes it from the secondary addresses. */
+/**
+ * Replaces the primary address of an account with a confirmed one. Removes it from the secondary addresses, and the former one from what
+ * the user chose; an address that only changes its case stays chosen.
+ */
 export async function replaceEmail(tx: Tx, userId: number, email: string): Promise<void> {
+  const former = sql`nullif(lower(email), lower(${email}))`
   await tx.run(sql`delete from emails where user_id = ${userId} and lower(email) = lower(${email})`)
   await tx.run(sql`
     update users
-    set public_email = case when lower(public_email) = lower(email) then '' else public_email end,
-      commit_email = case when lower(commit_email) = lower(email) then null else commit_email end, email = ${email},
+    set public_email = case when lower(public_email) = ${former} then '' else public_email end,
+      commit_email = case when lower(commit_email) = ${former} then null else commit_email end, email = ${email},
       unconfirmed_email = null, confirmed_at = coalesce(confirmed_at, now()), updated_at = now()
     where id = ${userId}
   `)
