@@ -55,7 +55,7 @@ async function answer(
       if (!known) throw refuse()
       return sendHeaders(exchange, 200)
     }
-    if (!known || !covers(known.access, 'registry', 'catalog', '*') || !mayListCatalog(ctx))
+    if (!known || !covers(known.access, 'registry', 'catalog', '*') || !(await mayListCatalog(ctx)))
       throw refuse('registry:catalog:*')
     return serveCatalog(exchange, ctx, query)
   }

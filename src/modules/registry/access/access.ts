@@ -53,5 +53,6 @@ export async function placeIfAllowed(ctx: Ctx, repository: string, action: Regis
   return found?.may(action) ? found.place : undefined
 }
 
-/** Whether the caller may list all repositories: administrators with a token for the whole API. */
-export const mayListCatalog = ({ actor }: Ctx): boolean => actor?.admin === true && reaches(actor.scopes, ['api'])
+/** Whether the caller may list all repositories: administrators with a token for the whole API, who accepted the terms. */
+export const mayListCatalog = async (ctx: Ctx): Promise<boolean> =>
+  ctx.actor?.admin === true && reaches(ctx.actor.scopes, ['api']) && (await termsViolation(ctx)) === undefined

@@ -35,7 +35,7 @@ export async function grantToken(ctx: Ctx, scopes: readonly string[]): Promise<s
 
 async function grantedOf(ctx: Ctx, { type, name, actions }: Access): Promise<string[]> {
   if (type === 'registry')
-    return name === 'catalog' && mayListCatalog(ctx) ? actions.filter((each) => each === '*') : []
+    return name === 'catalog' && (await mayListCatalog(ctx)) ? actions.filter((each) => each === '*') : []
   if (type !== 'repository') return []
   const found = await placeFor(ctx, name)
   if (!found) return []

@@ -200,9 +200,13 @@ describe('GET /jwt/auth', () => {
     const user = await world.user()
     const project = await world.project({ members: [[user, 'developer']] })
     expect(await accessOf(user, [repository(imageAt(project), 'pull')])).toHaveLength(1)
+    const catalog = (await askToken(world.root, ['registry:catalog:*'])).json.token
     await world.settings({})
     await world.root.put('/application/settings', { enforce_terms: true, terms: 'Be kind' })
     expect(await accessOf(user, [repository(imageAt(project), 'pull')])).toEqual([])
+    expect(await accessOf(world.root, ['registry:catalog:*'])).toEqual([])
+    const headers = { authorization: `Bearer ${catalog}` }
+    expect((await world.anonymous.get('//v2/_catalog', { headers })).status).toBe(401)
   })
 
   test('the lifetime of a token follows the setting', async ({ world }) => {
