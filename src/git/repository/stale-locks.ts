@@ -40,7 +40,7 @@ const maintenanceLocks = [
 
 /**
  * Removes the locks that a killed git process or a power loss left behind; git would refuse this maintenance for ever. One that is older
- * than this process is nobody's, because git processes end with the one that started them, and maintenance of a repository takes turns.
+ * than this process has no owner, because git processes end with the one that started them, and maintenance of a repository takes turns.
  */
 export async function removeMaintenanceLocks({ gitDir }: { readonly gitDir: string }): Promise<void> {
   for (const [lock, longestMs] of maintenanceLocks) {

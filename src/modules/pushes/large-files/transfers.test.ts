@@ -12,7 +12,10 @@ import { changeUser } from '../../../../test/tables/users.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import { Client, freePort, type TestProject, test, unique, type World } from '../../../../test/world.ts'
 import { createApp } from '../../../app.ts'
-import { basic, batch, follow, oidOf, upload } from './testing.ts'
+import { findDeployKey } from '../../accounts/ssh-keys/authenticate.ts'
+import { newPublicKey } from '../../accounts/ssh-keys/testing.ts'
+import { largeFileCredentials } from './credentials.ts'
+import { basic, batch, follow, lfs, oidOf, upload } from './testing.ts'
 
 const place = (project: TestProject, oid: string, size?: number) =>
   `//${project.full_path}.git/gitlab-lfs/objects/${oid}${size === undefined ? '' : `/${size}`}`
@@ -261,6 +264,26 @@ describe('credentials of LFS actions', () => {
     await changeUser(world, ann.id, { state: 'active' })
     await revokeTokens(world, ann.id)
     expect(await tried(action)).toBe(401)
+  })
+
+  test('LFS credentials of a deploy key upload and lock as long as the key may push', async ({ world }) => {
+    const project = await world.project()
+    const keys = `/projects/${project.id}/deploy_keys`
+    const { id } = (await world.root.post(keys, { title: 'x', key: newPublicKey(), can_push: true })).json
+    const ctx = await world.app.open((await findDeployKey(world.db, id))!)
+    const { header } = await largeFileCredentials(ctx, project, 'upload')
+    const content = unique('by key')
+    const asked = { operation: 'upload', objects: [{ oid: oidOf(content), size: content.length }] }
+    const headers = { authorization: header.Authorization }
+    const first = await lfs(world.anonymous, project, 'POST', 'objects/batch', { json: asked, headers })
+    expect(first.status, first.text).toBe(200)
+    const { upload: action } = first.json.objects[0].actions
+    expect((await follow(world.anonymous, 'PUT', action, content)).status).toBe(200)
+    expect((await lfs(world.anonymous, project, 'POST', 'locks', { json: { path: 'x' }, headers })).status).toBe(201)
+    await world.root.put(`${keys}/${id}`, { can_push: false })
+    expect((await lfs(world.anonymous, project, 'POST', 'locks', { json: { path: 'y' }, headers })).status).toBe(403)
+    await world.root.delete(`${keys}/${id}`)
+    expect((await lfs(world.anonymous, project, 'POST', 'objects/batch', { json: asked, headers })).status).toBe(401)
   })
 
   test('LFS credentials work in every process', async ({ world }) => {

@@ -71,7 +71,7 @@ export async function ofMergeRequest(ctx: Ctx, { id, project, facts }: MergeRequ
 /** Authors from outside may demand more approvals, but not change who gives those of the project. */
 const mayDecide = (ctx: Ctx, facts: Facts): boolean => allows(mergeRequestPolicy.admin_merge_request, ctx.actor, facts)
 
-/** Whom a user may name: whoever is named may approve, so those who may not decide that name only developers, who may anyway. */
+/** Whom a user may name. Those who are named may approve, so those who may not decide that name only developers, who may anyway. */
 const nameableBy = (decides: boolean): { readonly from?: number } => (decides ? {} : { from: levels.developer })
 
 /** Whom the caller may name as approvers of a merge request. */

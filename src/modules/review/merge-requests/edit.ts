@@ -290,7 +290,7 @@ async function changeState(
   const moves = edit.target_branch !== undefined && edit.target_branch !== row.target_branch && mayMove(row)
   if (!version || !(reopens || moves)) return
   await forgetMergeability(tx, row.id)
-  // A push that nobody has followed yet, as while it was closed.
+  // A push that was not followed yet, as while it was closed.
   if (version.head !== row.head_oid) await revokeApprovals(tx, row.id)
   await recordVersion(tx, openRepository(ctx, project), row, version)
 }

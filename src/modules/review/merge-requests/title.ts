@@ -22,5 +22,5 @@ export function titleAs(title: string, wanted: boolean | undefined): string {
 /** Maximum characters of a title (`rules.ts`). */
 const longest = 255
 
-/** The title, cut to the maximum: for titles that nobody can correct. */
+/** The title, cut to the maximum: for titles that no one can correct. */
 export const shortened = (title: string): string => [...title.slice(0, 2 * longest)].slice(0, longest).join('')
