@@ -9,7 +9,7 @@ import { countedRows, countOf, fetchPage, plannedFor } from '../../src/api/page.
 import type { Db, Statement } from '../../src/db/db.ts'
 import { integer, notNull, type Shape } from '../../src/db/row.ts'
 import { and, raw, type Sql, sql } from '../../src/db/sql.ts'
-import { feedOf } from '../../src/modules/activity/event-feed/queries.ts'
+import { contributedTo, feedOf } from '../../src/modules/activity/event-feed/queries.ts'
 import { kindOf } from '../../src/modules/discussion/noteables/kinds.ts'
 import type { Noteable } from '../../src/modules/discussion/noteables/noteable.ts'
 import { columnOf, labelsTableOf, readableRow, tableOf } from '../../src/modules/discussion/noteables/queries.ts'
@@ -482,7 +482,7 @@ describe.each(callers.slice(1))('for %s one plan for all values reads hardly mor
     const others = [
       { of: 'user', userId: userId(77) },
       { of: 'stars', userId: userId(77) },
-      { of: 'contributions', userId: userId(77) },
+      { of: 'contributions', ids: contributedTo(actor(userId(77)), userId(77)) },
       { of: 'forks', sourceId: Number(sources[0]!.id) },
     ] as const
     for (const set of [...others, ...groups])

@@ -23,3 +23,25 @@ test('contributed projects are those with events that the caller can see', async
   await world.root.put(`/users/${ann.id}`, { private_profile: true })
   expect([await ids(guest), await ids(ann)]).toEqual([[], [open.id, closed.id]])
 })
+
+test('activity that the caller cannot read is no contribution: on confidential issues, wikis of members and private snippets', async ({
+  world,
+}) => {
+  const [ann, eve] = [await world.user(), await world.user()]
+  const make = (more: object = {}) =>
+    world.project({ visibility: 'public', initialize_with_readme: true, members: [[ann, 'developer']], ...more })
+  const [issues, wikis, snippets, shown] = [await make(), await make(), await make(), await make()]
+  const post = async (path: string, input: object) => expect((await ann.post(path, input)).status).toBe(201)
+  await post(`/projects/${issues.id}/issues`, { title: 'Hidden', confidential: true })
+  await post(`/projects/${wikis.id}/wikis`, { title: 'Home', content: 'x' })
+  await world.root.put(`/projects/${wikis.id}`, { wiki_access_level: 'private' })
+  const files = [{ file_path: 'a', content: 'a' }]
+  await post(`/projects/${snippets.id}/snippets`, { title: 'Hidden', visibility: 'private', files })
+  await post(`/projects/${shown.id}/issues`, { title: 'Open' })
+  await world.runJobs()
+  const ids = async (who: Client) =>
+    (await who.get(`/users/${ann.username}/contributed_projects?sort=asc`)).json.map(({ id }: TestProject) => id)
+  expect(await ids(eve)).toEqual([shown.id])
+  expect(await ids(world.anonymous)).toEqual([])
+  expect(await ids(ann)).toEqual(expect.arrayContaining([issues.id, wikis.id, shown.id]))
+})

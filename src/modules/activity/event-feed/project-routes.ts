@@ -2,6 +2,7 @@ import { endpoint, variants } from '../../../api/endpoint.ts'
 import { Params } from '../../../api/params/types.ts'
 import { isPrivateTo, userByIdOrName } from '../../accounts/index.ts'
 import { Project, ProjectSimple, projectFilters, projectsPage } from '../../projects/index.ts'
+import { contributedTo } from './queries.ts'
 
 export const contributedProjectRoutes = [
   endpoint({
@@ -17,7 +18,9 @@ export const contributedProjectRoutes = [
     handle: ({ subject, params, page, ctx }) =>
       projectsPage(
         ctx,
-        isPrivateTo(ctx, subject) ? { of: 'nothing' } : { of: 'contributions', userId: subject.id },
+        isPrivateTo(ctx, subject)
+          ? { of: 'nothing' }
+          : { of: 'contributions', ids: contributedTo(ctx.actor, subject.id) },
         params,
         page,
       ),

@@ -61,19 +61,34 @@ const inGroup = (caller: Caller): Sql => sql`
   end
 `
 
+/** Conditions on an event `e` in the project `p`: the caller may read it. */
+const readableInProject = (caller: Caller): Sql[] => [
+  raw('not p.deleting'),
+  visibleProjects(caller),
+  sql`(not e.code or ${readableCode(caller)})`,
+  sql`(e.target_type is distinct from 'WikiPage::Meta' or ${readableWiki(caller)})`,
+  sql`(${and(numberedOfProjects.map((type) => targetReadable(caller, type)))})`,
+]
+
+/** The ids of projects with activity of a user that the caller may see, other than joining and leaving. Each target is looked at once. */
+export const contributedTo = (caller: Caller, userId: number): Sql => sql`
+  select e.project_id
+  from (
+      select distinct project_id, code, target_type, target_id
+      from feed_events
+      where author_id = ${userId} and action not in ('joined', 'left', 'expired') and project_id is not null
+    ) e
+    cross join ${projectOf('e')}
+  where ${and(readableInProject(caller))}
+`
+
 /**
  * Events in projects, and for an author also in groups, that the caller can currently read; events about code, issues and merge requests only where the caller can read those,
  * and events about wiki pages only where the caller can read the wiki.
  * Newest first unless `sort` is ascending. Each set has an index in the order of the list.
  */
 export function feedOf(caller: Caller, set: FeedSet, { action, targetType, before, after, sort }: FeedFilters): List {
-  const inProject: Sql[] = [
-    raw('not p.deleting'),
-    visibleProjects(caller),
-    sql`(not e.code or ${readableCode(caller)})`,
-    sql`(e.target_type is distinct from 'WikiPage::Meta' or ${readableWiki(caller)})`,
-    sql`(${and(numberedOfProjects.map((type) => targetReadable(caller, type)))})`,
-  ]
+  const inProject = readableInProject(caller)
   const where: Sql[] =
     set.of === 'project'
       ? [sql`e.project_id = ${set.id}`, ...inProject]

@@ -5,14 +5,7 @@ import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import { numberFor, projectParts, projectWhere, within } from '../../namespaces/index.ts'
-import {
-  openVisibility,
-  readableCode,
-  readableMergeRequests,
-  visibleParts,
-  visibleProjects,
-  withinLimits,
-} from './queries.ts'
+import { openVisibility, visibleParts, visibleProjects, withinLimits } from './queries.ts'
 import { type RecordOptions, recordSelect, stampSelect } from './record-queries.ts'
 
 export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'
@@ -44,8 +37,8 @@ export type ProjectSet =
   | { of: 'nothing' }
   | { of: 'user'; userId: number }
   | { of: 'stars'; userId: number }
-  /** Projects with activity of the user that the caller may see, other than joining and leaving. */
-  | { of: 'contributions'; userId: number }
+  /** Of these ids, which a statement selects: with activity of a user that the caller may see. */
+  | { of: 'contributions'; ids: Sql }
   | { of: 'forks'; sourceId: number }
   | {
       of: 'group'
@@ -65,32 +58,13 @@ const orderColumns: Record<ProjectOrder, Sql> = {
   last_activity_at: raw('p.last_activity_at'),
 }
 
-/** Projects with activity of the user that is visible with the project, with its code, or with its merge requests. */
-const contributions = (userId: number, shownTo: 'all' | 'code' | 'merge requests'): Sql => sql`
-  select project_id
-  from feed_events
-  where author_id = ${userId}
-    and code = ${shownTo === 'code'}
-    and action not in ('joined', 'left', 'expired')
-    and (coalesce(target_type, '') = 'MergeRequest') = ${shownTo === 'merge requests'}
-`
-
 // Arrays rather than `in`: both sides of an `or` can then use an index.
-const setCondition = (set: ProjectSet, caller: Caller): Sql[] => {
+const setCondition = (set: ProjectSet): Sql[] => {
   if (set.of === 'everyone') return []
   if (set.of === 'nothing') return [raw('false')]
   if (set.of === 'user') return [sql`p.namespace_id = (select id from namespaces where owner_id = ${set.userId})`]
   if (set.of === 'stars') return [sql`p.id in (select project_id from stars where user_id = ${set.userId})`]
-  if (set.of === 'contributions')
-    return [
-      sql`
-        (
-          p.id = any(array(${contributions(set.userId, 'all')}))
-          or (${readableCode(caller)} and p.id = any(array(${contributions(set.userId, 'code')})))
-          or (${readableMergeRequests(caller)} and p.id = any(array(${contributions(set.userId, 'merge requests')})))
-        )
-      `,
-    ]
+  if (set.of === 'contributions') return [sql`p.id = any(array(${set.ids}))`]
   if (set.of === 'forks') return [sql`p.forked_from_project_id = ${set.sourceId}`]
   return [
     set.shared === 'only' ? sharedWith(set) : insideOrShared(set, sql`p.namespace_id = any(array(${groupsIn(set)}))`),
@@ -118,8 +92,8 @@ const insideOrShared = (set: GroupSet, inside: Sql): Sql =>
   set.shared === 'with' ? sql`(${inside} or ${sharedWith(set)})` : inside
 
 /** The projects of a set, which are found from the set unless they are a great part of all. */
-function partOfSet(set: ProjectSet, caller: Caller, ids: readonly Sql[], order: ProjectOrder): ListPart {
-  const where = and(setCondition(set, caller))
+function partOfSet(set: ProjectSet, ids: readonly Sql[], order: ProjectOrder): ListPart {
+  const where = and(setCondition(set))
   // With n of P projects, reading in order until `rows` are found takes `rows` · P / n rows, and sorting all takes n.
   const many = (rows: number) => sql`
     (
@@ -199,9 +173,9 @@ export function listProjects(
   const parts = partsOf(caller, set, filters)
   const ofSet =
     set.of !== 'everyone' && !matches && !isOwn && level === undefined
-      ? partOfSet(set, caller, idsBetween(filters), filters.order_by)
+      ? partOfSet(set, idsBetween(filters), filters.order_by)
       : undefined
-  const where: Sql[] = [raw('not p.deleting'), ...(ofSet ? [] : setCondition(set, caller))]
+  const where: Sql[] = [raw('not p.deleting'), ...(ofSet ? [] : setCondition(set))]
   if (!parts) where.push(visibleProjects(caller))
   else if (caller?.limits) where.push(withinLimits(caller))
   if (filters.archived !== undefined) where.push(sql`p.archived = ${filters.archived}`)
