@@ -60,6 +60,8 @@ type Wanted = {
 type Reached = Wanted & {
   /** The table or view of the noteables `m`. */
   readonly rows: Sql
+  /** The rows are those of the view. */
+  readonly byUpdate: boolean
   /** The conditions of the filters without the one of `labels`, and that. */
   readonly others: readonly Sql[]
   readonly labelCondition: Sql | undefined
@@ -119,7 +121,7 @@ function reachOf(wanted: Wanted, byUpdate: boolean): Reach {
   const counted = [...others, ...(labels ? [hasLabels(type, labels)] : [])]
   const labelCondition = labels && looksUpLabels(type, labels)
   const filters = [...others, ...(labelCondition ? [labelCondition] : [])]
-  const reached = { ...wanted, few, rows, filters, others, labelCondition, counted }
+  const reached = { ...wanted, few, rows, byUpdate, filters, others, labelCondition, counted }
   const from = sql`from ${rows} m join projects p on p.id = m.project_id`
   if (set.of === 'project') {
     const own = [sql`m.project_id = ${set.id}`, ...filters]
@@ -291,9 +293,17 @@ const listProjects = (rows: Sql): Sql => sql`list_projects as materialized (${ro
 /** An array leads to the projects, and they to the noteables, in every plan. */
 const inListProjects = raw('p.id = any(array(select id from list_projects))')
 
+/** The condition that a noteable of the `listProjects` was updated in the range: these are found in the table of times. */
+function updatedInProjects({ type, byUpdate, few, updated = {} }: Reached): Sql[] {
+  const times = inRange(raw('u.updated_at'), updated)
+  if (byUpdate || few || times.length === 0) return []
+  const inProjects = raw('u.project_id = any(array(select id from list_projects))')
+  return [sql`m.id = any(array(select u.id from ${updatesTableOf(type)} u where ${and([inProjects, ...times])}))`]
+}
+
 /** The noteables of the `listProjects` that meet a condition, found from the projects if these are few. */
 function partOfProjects(reached: Reached, condition = raw('true')): ListPart {
-  const part = { where: sql`${condition} and ${inListProjects}`, few: true }
+  const part = { where: and([condition, inListProjects, ...updatedInProjects(reached)]), few: true }
   if (!reached.order || reached.few) return part
   return {
     ...part,
