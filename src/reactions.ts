@@ -42,15 +42,13 @@ import {
   findNamedByPush,
   followMilestones,
   mergeIfPipelineSucceeded,
-  mergeWhenApprovalSettingsDemandLess,
   mergeWhenApproved,
   mergeWhenDiscussionsAreResolved,
   mergeWhenPipelineSucceeds,
+  mergeWhenProjectAllows,
   mergeWhenReady,
   mergeWhenRulesDemandLess,
   mergeWhenSettingsDemandLess,
-  mergeWhenUnarchived,
-  mergeWhenUnprotected,
   notifyOfFailedPipeline,
   replaceLeftMilestones,
   updateMergeRequestsAfterFailedMerge,
@@ -89,7 +87,7 @@ const texts = textReactions([noteablesInTexts, commitsInTexts])
 export const reactions: Reactions = alsoForHooks({
   approval_rule_deleted: [mergeWhenRulesDemandLess],
   approval_rule_updated: [mergeWhenRulesDemandLess],
-  approval_settings_changed: [mergeWhenApprovalSettingsDemandLess],
+  approval_settings_changed: [mergeWhenProjectAllows],
   discussion_resolved: [mergeWhenDiscussionsAreResolved],
   epic_closed: [recordEpicState('closed')],
   epic_opened: [texts.byEpic, mailNewEpic],
@@ -132,7 +130,7 @@ export const reactions: Reactions = alsoForHooks({
   project_created: [addFirstMember, copyPushRule],
   project_deleted: [closeMergeRequestsOfDeleted],
   project_imported: [startMirrorsAfterChange],
-  project_unarchived: [mergeWhenUnarchived],
+  project_unarchived: [mergeWhenProjectAllows],
   project_updated: [
     mergeWhenSettingsDemandLess,
     queues(
@@ -165,7 +163,7 @@ export const reactions: Reactions = alsoForHooks({
     queues(refreshRepository, projectOf, refreshAfterMs),
     queues(refreshLanguages, (event) => projectWhen(event.payload.default_branch_moved, event), languagesAfterMs),
   ],
-  ref_unprotected: [mergeWhenUnprotected],
+  ref_unprotected: [mergeWhenProjectAllows],
   side_repository_changed: [
     queues(refreshSnippetJob, ({ actorId, facts }) =>
       facts.holder_kind === 'snippet' ? { snippetId: facts.holder_id, userId: actorId } : undefined,

@@ -1,6 +1,6 @@
 import type { HoldersOf, Statement } from '../db/db.ts'
 import type { Shape } from '../db/row.ts'
-import type { Sql } from '../db/sql.ts'
+import { raw, type Sql } from '../db/sql.ts'
 
 export type Direction = 'asc' | 'desc'
 
@@ -33,6 +33,9 @@ export type ListPart = {
   /** An expression for how many rows there are, if that is stored: nothing is counted then. */
   readonly number?: Sql | undefined
 }
+
+/** The only part of a list without parts. */
+export const everything: ListPart = { where: raw('true') }
 
 /** The parts of a list, of which the one that does not have `few` rows has a stored number of them. */
 export const numbered = (parts: NonNullable<List['parts']>, number: Sql): NonNullable<List['parts']> =>

@@ -2,7 +2,7 @@ import { byKey, type Db, type Statement } from '../db/db.ts'
 import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
 import { and, empty, join, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
-import type { List, ListPart } from './list.ts'
+import { everything, type List } from './list.ts'
 import { type NarrowedList, withMatches } from './matching-queries.ts'
 
 /** The part of a list that the caller requests. */
@@ -252,8 +252,6 @@ function pickedRows(list: List, where: Sql, limit: number, offset: number): Sql 
     offset ${offset}
   `
 }
-
-const everything: ListPart = { where: raw('true') }
 
 /**
  * So that there are few statements: a power of two from 32, and of a list with one plan 32, 256, 2,048 or 16,384, as planning takes longer than

@@ -10,15 +10,13 @@ export type { Version } from './merge-requests/version-queries.ts'
 export { patchesOf, versionBetween } from './merge-requests/versions.ts'
 export {
   mergeIfPipelineSucceeded,
-  mergeWhenApprovalSettingsDemandLess,
   mergeWhenApproved,
   mergeWhenDiscussionsAreResolved,
   mergeWhenPipelineSucceeds,
+  mergeWhenProjectAllows,
   mergeWhenReady,
   mergeWhenRulesDemandLess,
   mergeWhenSettingsDemandLess,
-  mergeWhenUnarchived,
-  mergeWhenUnprotected,
 } from './merging/awaited-job.ts'
 export { notifyOfFailedPipeline } from './merging/failed-pipelines.ts'
 export { closeMergeRequestsOfDeleted } from './merging/orphaned.ts'

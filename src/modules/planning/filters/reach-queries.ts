@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels } from '../../../access/levels.ts'
-import type { List, ListPart, Matching } from '../../../api/list.ts'
+import { everything, type List, type ListPart, type Matching } from '../../../api/list.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import {
@@ -69,11 +69,13 @@ type Reached = Wanted & {
   readonly counted: readonly Sql[]
 }
 
+const isFilteredByTime = ({ updated = {} }: Wanted): boolean => Object.keys(updated).length > 0
+
 /** Whether a list starts from times of update. Few noteables are found by other columns, and sorted. */
-function startsFromUpdates({ set, few, order, search, updated = {} }: Wanted): boolean {
-  const isFiltered = Object.keys(updated).length > 0
+function startsFromUpdates(wanted: Wanted): boolean {
+  const { set, few, order, search } = wanted
   if (search) return order === 'updated' && set.of === 'everyone' && !few
-  return !few && (order === 'updated' || (isFiltered && (order === undefined || set.of === 'group')))
+  return !few && (order === 'updated' || (isFilteredByTime(wanted) && (order === undefined || set.of === 'group')))
 }
 
 /** How few that were updated in a range are found, for lists in another order; many are checked in that order. */
@@ -92,12 +94,10 @@ export function reach(wanted: Wanted): Reach {
   const { few, search, updated = {} } = wanted
   const byUpdate = startsFromUpdates(wanted)
   const list = reachOf(wanted, byUpdate)
-  if (byUpdate || few || search || Object.keys(updated).length === 0) return list
+  if (byUpdate || few || search || !isFilteredByTime(wanted)) return list
   const { where } = reachOf({ ...wanted, few: true }, false)
   return { ...list, parts: countedAs(list, reachOf(wanted, true)), matching: updatedIn(wanted, updated, where) }
 }
-
-const everything: ListPart = { where: raw('true') }
 
 /** The parts of a list, of which the rows are counted as those of another one that has the same. */
 function countedAs({ parts = [everything] }: Reach, other: Reach): NonNullable<List['parts']> {
@@ -159,9 +159,9 @@ function reachOf(wanted: Wanted, byUpdate: boolean): Reach {
   if (caller !== null && !caller.admin) return reachInParts(reached, caller, from)
   if (!byLabel) return { from, where: readable }
   const labelled = labelledBy(type, { titles: byLabel, state: wanted.state })
-  const everything = { where: raw('true'), counted: countedByLabel(reached, labelled, from, readableOnes) }
+  const all = { ...everything, counted: countedByLabel(reached, labelled, from, readableOnes) }
   const where = [...readableOnes, ...filtersBesideLabel(reached)]
-  return { from, where, parts: [labelledPart(reached, labelled, everything, [])], given: labelled.given }
+  return { from, where, parts: [labelledPart(reached, labelled, all, [])], given: labelled.given }
 }
 
 /** The noteables of a project with labels: found by a label that few have anywhere, else in the order of the list. */

@@ -116,5 +116,3 @@ export const updateRelease = (
       released_at = coalesce(${releasedAt ?? null}::timestamptz, released_at), updated_at = now()
     where id = ${id}
   `)
-
-export const deleteRelease = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from releases where id = ${id}`)

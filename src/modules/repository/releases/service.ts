@@ -6,12 +6,11 @@ import { readRef } from '../../../git/refs/refs.ts'
 import { conflict, Failure, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { tooLong } from '../../../kernel/violations.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { createTag } from '../tags/service.ts'
+import { createTag, endRelease } from '../tags/service.ts'
 import { insertLinks, type LinkValues } from './link-queries.ts'
 import { requireLinks } from './link-service.ts'
 import type { MilestonesOfReleases } from './milestones.ts'
 import {
-  deleteRelease,
   findLatestRelease,
   findRelease,
   insertRelease,
@@ -66,7 +65,7 @@ export async function createRelease(
   const outdated = await ensureTag(ctx, project, input)
   const key = { projectId: project.id, tag: input.tag_name, authorId: ctx.actor!.id }
   return ctx.transaction(async (tx) => {
-    if (outdated) await endRelease(tx, ctx, project, outdated)
+    if (outdated) await endRelease(tx, ctx, project, input.tag_name, outdated.id)
     const id = await insertRelease(tx, key, {
       name: input.name?.trim() || null,
       description: input.description ?? '',
@@ -139,19 +138,6 @@ export const removeRelease = (ctx: Ctx, project: ProjectSubject, tag: string): P
     const id = await lockRelease(tx, project.id, tag)
     const release = id === undefined ? undefined : await findRelease(tx, project.id, tag)
     if (!release) throw notFound('Release')
-    await endRelease(tx, ctx, project, release)
+    await endRelease(tx, ctx, project, tag, release.id)
     return release
   })
-
-/** Deletes a release, unless another request was first. */
-async function endRelease(tx: Tx, ctx: Ctx, project: ProjectSubject, release: ReleaseRow): Promise<void> {
-  const { id: release_id, tag, name, description, created_at, released_at } = release
-  if ((await deleteRelease(tx, release_id)) === 0) return
-  await emit(tx, {
-    kind: 'release_deleted',
-    projectId: project.id,
-    actorId: ctx.actor!.id,
-    payload: { tag },
-    facts: { release_id, name, description, created_at, released_at },
-  })
-}

@@ -123,8 +123,14 @@ export async function deleteTag(
   await ctx.transaction((tx) => endRelease(tx, ctx, project, name, release))
 }
 
-/** Deletes release notes, unless another request was first. */
-async function endRelease(tx: Tx, ctx: Ctx, { id: projectId }: ProjectSubject, tag: string, id: number): Promise<void> {
+/** Deletes a release, which the notes of a tag are as well, unless another request was first. */
+export async function endRelease(
+  tx: Tx,
+  ctx: Ctx,
+  { id: projectId }: ProjectSubject,
+  tag: string,
+  id: number,
+): Promise<void> {
   const facts = await deleteRelease(tx, id)
   if (facts) await emit(tx, { kind: 'release_deleted', projectId, actorId: ctx.actor!.id, payload: { tag }, facts })
 }

@@ -87,10 +87,6 @@ export const mergeWhenRulesDemandLess: Reaction<'approval_rule_updated' | 'appro
   else await mergeAllWaiting(tx, event)
 }
 
-/** Merges what waited only for approvals that rules demand for protected branches. */
-export const mergeWhenUnprotected: Reaction<'ref_unprotected'> = (tx, { projectId }) =>
-  mergeAllWaiting(tx, { projectId })
-
 /** Settings of projects that can keep merge requests from being merged. */
 const demanding: ReadonlySet<string> = new Set([
   'approvals_before_merge',
@@ -103,12 +99,8 @@ export const mergeWhenSettingsDemandLess: Reaction<'project_updated'> = async (t
   if (payload.changed.some((name) => demanding.has(name))) await mergeAllWaiting(tx, { projectId })
 }
 
-/** Merges what waited only because the project was archived. */
-export const mergeWhenUnarchived: Reaction<'project_unarchived'> = (tx, { projectId }) =>
-  mergeAllWaiting(tx, { projectId })
-
-/** Merges what waited only for approvals that the settings for them do not demand any more. */
-export const mergeWhenApprovalSettingsDemandLess: Reaction<'approval_settings_changed'> = (tx, { projectId }) =>
+/** Merges what waited only because the project was archived, or for approvals that protection or settings for them demanded. */
+export const mergeWhenProjectAllows = (tx: Tx, { projectId }: { readonly projectId: number }): Promise<void> =>
   mergeAllWaiting(tx, { projectId })
 
 async function mergeOne(ctx: Ctx, id: number): Promise<void> {
