@@ -116,7 +116,11 @@ export function notMatching(
   { labels, assignee, reaction, ...others }: MatchingFilters,
 ): Sql[] {
   const where = matching(type, caller, others).map(negated)
-  if (labels !== undefined) where.push(without(labels, (filter) => labelled(type, filter)))
+  // Looked up row by row: a join may read all that have a label before the first row of the page.
+  if (labels !== undefined)
+    where.push(
+      without(labels, (filter) => (typeof filter === 'string' ? labelled(type, filter) : looksUpLabels(type, filter))),
+    )
   if (assignee !== undefined) where.push(without(assignee, (filter) => byAssignee(type, filter)))
   if (reaction !== undefined) where.push(without(reaction, (filter) => byReaction(type, caller, filter)))
   return where
