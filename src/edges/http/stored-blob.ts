@@ -8,10 +8,20 @@ import { parseRange, type Range } from './range.ts'
 /** Up to this size, another request costs the client more time than it saves. */
 const sentDirectlyBytes = 64 * 1024
 
+/** The store has lost a blob that a row names. */
+export class MissingBlob extends Error {
+  override name = 'MissingBlob'
+
+  constructor(digest: Digest) {
+    super(`the blob ${digest} is missing`)
+  }
+}
+
 /**
  * Sends a blob, or the part that `Range` requests, with its digest as ETag; 304 if the client has it. Content with a digest
  * never changes. If the store has links, a GET of a larger blob is redirected to one. False if the range is unsatisfiable; nothing
  * has been sent, and the caller sends its own 416. `headers` has the media type and the disposition.
+ * Throws a `MissingBlob`, before anything is sent, if the store has lost the bytes.
  */
 export async function sendBlob(
   exchange: Exchange,
@@ -41,7 +51,7 @@ export async function sendBlob(
     ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${sizeBytes}` }),
   }
   if (exchange.req.method === 'HEAD') {
-    if (!(await blobs.has(digest))) throw missing(digest)
+    if (!(await blobs.has(digest))) throw new MissingBlob(digest)
     sendEmpty(exchange, range ? 206 : 200, sent)
     return true
   }
@@ -56,12 +66,10 @@ export async function sendBlob(
     return true
   }
   const blob = await blobs.get(digest, range, { signal: disconnectSignal(exchange) })
-  if (!blob) throw missing(digest)
+  if (!blob) throw new MissingBlob(digest)
   await sendBody(exchange, status, blob.body, sent)
   return true
 }
-
-const missing = (digest: Digest): Error => new Error(`the blob ${digest} is missing`)
 
 /**
  * Where a client may fetch the blob; undefined if it must get it here. Clients repeat `Private-Token` at the other host, and drop
@@ -99,7 +107,7 @@ async function copyBlob(
     return written(res, chunk, signal)
   }
   try {
-    if (!(await blobs.copyTo!(digest, range, write, { signal }))) throw missing(digest)
+    if (!(await blobs.copyTo!(digest, range, write, { signal }))) throw new MissingBlob(digest)
     res.end()
   } catch (error) {
     signal.throwIfAborted()

@@ -1,6 +1,6 @@
 import { type ContentDigest, deleteBlob, prefixed, readBlob } from '../../modules/registry/index.ts'
 import type { Headers } from '../http/answer.ts'
-import { sendBlob } from '../http/stored-blob.ts'
+import { MissingBlob, sendBlob } from '../http/stored-blob.ts'
 import { RegistryError, versionHeader } from './errors.ts'
 import { type RegistryExchange, sendHeaders } from './registry-exchange.ts'
 
@@ -20,7 +20,13 @@ export async function serveBlob(
     'content-type': 'application/octet-stream',
     'cache-control': 'private, max-age=31536000, immutable',
   }
-  const sent = await sendBlob(exchange, ctx.blobs, { digest: blob.stored, sizeBytes: blob.size }, headers)
+  const bytes = { digest: blob.stored, sizeBytes: blob.size }
+  const sent = await sendBlob(exchange, ctx.blobs, bytes, headers).catch((error) => {
+    if (!(error instanceof MissingBlob)) throw error
+    // A client that pushes the layer uploads it again once it is told so.
+    ctx.log.error({ err: error, project_id: place.project.id }, 'a container layer is missing')
+    throw unknown(digest)
+  })
   if (!sent) throw new RegistryError('RANGE_INVALID', { headers: { 'content-range': `bytes */${blob.size}` } })
 }
 

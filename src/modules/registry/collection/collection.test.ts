@@ -172,6 +172,18 @@ test('checkLayers reports missing and truncated layers', async ({ world }) => {
   await collect(world)
 })
 
+test('a layer whose bytes are lost is unknown to clients until one pushes it again', async ({ world }) => {
+  const ctx = await world.app.open(null)
+  const { registry } = await opened(world)
+  const content = unique('lost bytes')
+  const digest = await registry.push(content)
+  await ctx.blobs.delete(digest.slice('sha256:'.length) as Digest)
+  for (const method of ['HEAD', 'GET'])
+    expect(await registry.send(method, `blobs/${digest}`)).toMatchObject({ status: 404 })
+  await registry.push(content)
+  expect(await registry.send('GET', `blobs/${digest}`)).toMatchObject({ status: 200, text: content })
+})
+
 test('idle uploads end, and files without an upload are removed', async ({ world }) => {
   const { registry, id } = await opened(world)
   const ctx = await world.app.open(null)
