@@ -67,7 +67,7 @@ export const updateMilestone = (
 export const deleteMilestone = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from milestones where id = ${id}`)
 
-/** Whether the title is used here, or in a project or group above or below. */
+/** Whether the title is used here, or in a group above that the caller can see. */
 export const isTitleTaken = (tx: Tx, holder: ProjectOrGroupHolder, caller: Caller, title: string): Promise<boolean> =>
   tx.exists(sql`select from milestones ms where ms.title = ${title} and ${around('ms', holder, caller)} limit 1`)
 

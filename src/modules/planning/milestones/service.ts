@@ -75,7 +75,7 @@ export type MilestoneInput = {
   readonly [K in Exclude<keyof MilestoneValues, 'state'>]?: MilestoneValues[K] | undefined
 }
 
-/** Fails if the title is used in the same project or group, or in one above or below it. */
+/** Fails if the title is used in the same project or group, or in a group above. */
 export async function createMilestone(
   ctx: Ctx,
   holder: ProjectOrGroupHolder,
