@@ -7,6 +7,9 @@ import { acceptMirrorChange, mirrorParams } from '../pull-mirrors/configure.ts'
 const editParams = {
   ...writeParams,
   ...mirrorParams,
+  repository_storage: Optional(
+    Text({ description: 'Storage of the repository; administrators who name another one than it has get an error' }),
+  ),
   import_url: Optional(Filled({ tier: 'starter', description: 'URL that a pull mirror follows: http, https or git' })),
   default_branch: Optional(Text({ description: 'Default branch; must exist' })),
 } as const

@@ -1,9 +1,6 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { test, unique } from '../../../../test/world.ts'
-import { repositoriesDir } from '../../../app.ts'
 
 describe('POST /projects', () => {
   test('POST /projects returns the whole record with the defaults', async ({ world }) => {
@@ -299,24 +296,6 @@ describe('POST /projects', () => {
     const disabled = { repository_access_level: 'disabled', merge_requests_enabled: false, jobs_enabled: false }
     const made = await world.root.post('/projects', { name: unique('bare'), initialize_with_readme: true, ...disabled })
     expect(made).toMatchObject({ status: 201, json: { empty_repo: true } })
-  })
-
-  test('administrators choose the storage of a new project; for others the parameter has no effect', async ({
-    world,
-  }) => {
-    const ann = await world.user()
-    await mkdir(join(repositoriesDir(world.config), 'chosen'), { recursive: true })
-    const sent = (repository_storage: string) => ({ name: unique('stored'), repository_storage })
-    const made = await world.root.post('/projects', { ...sent('chosen'), initialize_with_readme: true })
-    expect(made).toMatchObject({ status: 201, json: { repository_storage: 'chosen', empty_repo: false } })
-    expect((await world.root.post(`/projects/user/${ann.id}`, sent('chosen'))).json.repository_storage).toBe('chosen')
-    for (const unknown of ['elsewhere', '..'])
-      expect(await world.root.post('/projects', sent(unknown))).toMatchObject({
-        status: 400,
-        json: { message: { repository_storage: ['is not included in the list'] } },
-      })
-    const { id } = (await ann.post('/projects', sent('chosen'))).json
-    expect((await world.root.get(`/projects/${id}`)).json.repository_storage).toBe('default')
   })
 
   test('a project needs a name or a path', async ({ world }) => {

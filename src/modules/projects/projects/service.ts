@@ -79,6 +79,10 @@ const newSettings = async ({ settings }: Ctx, tx: Tx, namespace: { readonly id: 
   auto_devops_enabled: (await autoDevopsOf(tx, namespace.id)) ?? settings.auto_devops_enabled,
 })
 
+/** Errors of an edit by an administrator that names a storage; for others the parameter has no effect, as in a new project. */
+const storageViolations = (ctx: Ctx, requested: string | undefined, current: string): string[] =>
+  requested && ctx.actor?.admin && requested !== current ? ['cannot be changed: a repository stays where it is'] : []
+
 const oneOf = (names: readonly string[]): string => names[Math.floor(Math.random() * names.length)] ?? 'default'
 
 /** The storage of a new project: the one that an administrator requests, else one of the settings. */
@@ -221,7 +225,7 @@ export const movedConcurrently = (): Failure => conflict('The project was moved 
 export async function editProject(
   ctx: Ctx,
   project: ProjectSubject,
-  input: ProjectInput & { default_branch?: string },
+  input: ProjectInput & { default_branch?: string; repository_storage?: string },
   also?: (tx: Tx) => Promise<void>,
 ): Promise<ProjectRecordRow> {
   const { actor } = ctx
@@ -262,6 +266,7 @@ export async function editProject(
                 ...visibilityViolations(ctx, input.visibility, namespace),
                 ...forkVisibilityViolations(input.visibility, sourceVisibility),
               ],
+        repository_storage: storageViolations(ctx, input.repository_storage, project.repository_storage),
         ...topicViolations(input),
         ...settingViolations(input),
         ...featureViolations({ ...held, ...features }),
