@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { LRUCache } from 'lru-cache'
@@ -117,15 +117,18 @@ export class Git implements GitContext {
     this.#forget(target)
   }
 
-  /** Moves a repository durably to an unused path of the same file system. False if the repository does not exist. */
+  /** Moves a repository durably to an unused path, of another file system by a copy. False if the repository does not exist. */
   async moveAway(from: string, to: string): Promise<boolean> {
     const [source, target] = [resolve(from), resolve(to)]
     await makeFolder(dirname(target), 0o700)
     try {
       await rename(source, target)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-      throw error
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT') return false
+      if (code !== 'EXDEV') throw error
+      await copyTree(source, target)
+      await this.removeRepository(source)
     }
     for (const folder of [target, source]) await syncFolder(dirname(folder))
     this.#forget(source)
@@ -150,5 +153,18 @@ export class Git implements GitContext {
     this.#open.clear()
     const empty = await this.#emptyDir?.catch(() => undefined)
     if (empty !== undefined) await rm(join(empty, '..'), { recursive: true, force: true })
+  }
+}
+
+/** Copies a folder durably. The copy has its name once it is complete. */
+async function copyTree(from: string, to: string): Promise<void> {
+  const temporary = temporaryName(to, 'new')
+  try {
+    await cp(from, temporary, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+    await syncTree(temporary)
+    await rename(temporary, to)
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true })
+    throw error
   }
 }

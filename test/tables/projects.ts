@@ -17,6 +17,7 @@ type ProjectState = {
     | 'merge_requests_access_level'
     | 'readme_path'
     | 'repository_check_failed'
+    | 'repository_key'
     | 'updated_at'
     | 'visibility']?: Value
 }

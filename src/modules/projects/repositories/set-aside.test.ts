@@ -1,15 +1,23 @@
-import { existsSync } from 'node:fs'
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { existsSync, statSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { contextFor, locate } from '../../../../test/contexts.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
-import { git, test, World } from '../../../../test/world.ts'
+import { git, test, unique, World } from '../../../../test/world.ts'
+import { repositoriesDir } from '../../../app.ts'
 import { bringRepository } from '../../lifecycle/forks/testing.ts'
 import { removeProject } from '../projects/jobs.ts'
 import { checkRepositories } from './check.ts'
 import { projectRepositoryDir, repositoryDir } from './location.ts'
 import { openForWriting, openRepository } from './open.ts'
+
+/** A folder of another file system than the one of the tests; undefined if there is none. */
+const otherDisk = ['/dev/shm', '/var/tmp'].find(
+  (folder) => existsSync(folder) && statSync(folder).dev !== statSync(tmpdir()).dev,
+)
 
 const rootOf = (world: World) => join(world.config.dataDir, 'lost+found')
 const lostOf = async (world: World, id: number) =>
@@ -42,6 +50,28 @@ describe('a repository at the place of another project', () => {
     const [name] = await lostOf(world, mine.id)
     expect(await git(join(rootOf(world), name!), 'rev-parse', 'master')).toBe(head)
   })
+
+  test.skipIf(!otherDisk)(
+    'it moves from a storage that is a disk of its own (skipped with one disk only)',
+    async ({ world }) => {
+      const storage = unique('disk')
+      const disk = await mkdtemp(join(otherDisk!, 'stithy-'))
+      const storages = repositoriesDir(world.config)
+      await mkdir(storages, { recursive: true })
+      await symlink(disk, join(storages, storage))
+      onTestFinished(() => rm(disk, { recursive: true }))
+      const { id } = await world.project({ repository_storage: storage, initialize_with_readme: true })
+      const dir = projectRepositoryDir(await contextFor(world, null), { id, repository_storage: storage })
+      const head = await git(dir, 'rev-parse', 'master')
+      await changeProject(world, id, { repository_key: randomUUID() })
+      expect((await world.root.get(`/projects/${id}/repository/commits/${head}`)).status).toBe(404)
+      await expect.poll(() => existsSync(dir)).toBe(false)
+      const lost = (await readdir(rootOf(world))).filter((name) => name.startsWith(`${storage}-${id}.git-`))
+      expect(lost).toHaveLength(1)
+      expect(await git(join(rootOf(world), lost[0]!), 'rev-parse', 'master')).toBe(head)
+      expect(await git(join(rootOf(world), lost[0]!), 'fsck', '--strict')).toBe('')
+    },
+  )
 
   test('a repository of another project is not sent to git clients', async ({ world }) => {
     const { mine } = await swapped(world)
