@@ -23,7 +23,8 @@ export function pageHeaders(
   }
   if (page.keyset) {
     if (!next || rows.length === 0) return {}
-    const value = link('next', { [next.name]: next.id, per_page: page.perPage }, /^(id_after|id_before)(=|$)/)
+    // The parameter that ends a range of ids stays: pages that follow stay in the range.
+    const value = link('next', { [next.name]: next.id, per_page: page.perPage }, new RegExp(`^${next.name}(=|$)`))
     // Compat: old clients read `Links`, newer ones `Link`.
     return { link: value, links: value }
   }

@@ -275,4 +275,22 @@ describe('pages of projects', () => {
       expect(seen).toEqual(expected)
     }
   })
+
+  test('keyset pages of a range of ids stay in the range', async ({ world }) => {
+    const { word, mine, open, internal, hidden } = await some(world)
+    for (const [sort, expected] of [
+      ['asc', [open.id, internal.id]],
+      ['desc', [internal.id, open.id]],
+    ] as const) {
+      const seen: number[] = []
+      let path: string | undefined =
+        `/projects?pagination=keyset&order_by=id&sort=${sort}&per_page=1&search=${word}&id_after=${mine.id}&id_before=${hidden.id}`
+      while (path) {
+        const page = await world.root.get(path)
+        seen.push(...page.json.map(({ id }: { id: number }) => id))
+        path = /<[^>]*\/api\/v4([^>]*)>; rel="next"/.exec(page.headers['link'] ?? '')?.[1]
+      }
+      expect(seen).toEqual(expected)
+    }
+  })
 })
