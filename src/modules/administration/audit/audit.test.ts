@@ -408,6 +408,10 @@ describe('audit events', () => {
     expect(await list('created_after=2000-01-01')).toHaveLength(2)
     expect(await list('created_before=2000-01-01')).toEqual([])
     expect(await list('created_after=2100-01-01T00:00:00Z')).toEqual([])
+    // Both include an event of the displayed time.
+    for (const { id, created_at } of await list(''))
+      for (const filter of ['created_after', 'created_before'])
+        expect((await list(`${filter}=${created_at}`)).map((event: { id: number }) => event.id)).toContain(id)
     expect((await world.root.get('/audit_events?entity_type=Nothing')).json).toEqual({
       error: 'entity_type does not have a valid value',
     })

@@ -69,6 +69,7 @@ function conditions({ entity_type, entity_id, created_after, created_before }: A
   if (entity_type !== undefined) where.push(sql`a.entity_type = ${entity_type}`)
   if (entity_id !== undefined) where.push(sql`a.entity_id = ${entity_id}`)
   if (created_after !== undefined) where.push(sql`a.created_at >= ${created_after}`)
-  if (created_before !== undefined) where.push(sql`a.created_at <= ${created_before}`)
+  // Records show milliseconds, but stored times are more precise: an event is created at the displayed time.
+  if (created_before !== undefined) where.push(sql`a.created_at < ${new Date(created_before.getTime() + 1)}`)
   return where
 }
