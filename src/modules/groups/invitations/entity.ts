@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
-import { accessLevel, dateOnly, nullable, timestamp } from '../../../api/schema.ts'
+import { accessLevel, nullable, timestamp } from '../../../api/schema.ts'
 import type { InvitationRow } from './queries.ts'
 
 export const Invitation = entity({
@@ -9,7 +9,8 @@ export const Invitation = entity({
     id: Type.Integer({ description: 'ID of the invitation' }),
     invite_email: Type.String({ description: 'Email address that was invited' }),
     access_level: accessLevel('Access level that the user gets by accepting'),
-    expires_at: nullable(dateOnly('Expiry date; no access from this day on')),
+    // Compat: a time, unlike that of a member. Go clients cannot read a list with a date here.
+    expires_at: nullable(timestamp('Start of the expiry date; no access from this day on')),
     created_at: timestamp('Time of the invitation'),
     created_by_name: nullable(Type.String({ description: 'Name of the inviter' })),
   }),
@@ -17,7 +18,7 @@ export const Invitation = entity({
     id: row.id,
     invite_email: row.email,
     access_level: row.access_level,
-    expires_at: row.expires_at,
+    expires_at: row.expires_at && `${row.expires_at}T00:00:00.000Z`,
     created_at: row.created_at,
     created_by_name: row.created_by_name,
   }),

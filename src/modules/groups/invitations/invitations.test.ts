@@ -60,7 +60,7 @@ describe.for(bases)('invitations to %s', (base) => {
     const path = `${place}/invitations/${encodeURIComponent(one)}`
     expect(await world.root.put(path, { access_level: 30, expires_at: day(3) })).toMatchObject({
       status: 200,
-      json: { invite_email: one, access_level: 30, expires_at: day(3) },
+      json: { invite_email: one, access_level: 30, expires_at: `${day(3)}T00:00:00.000Z` },
     })
     expect((await world.root.put(path, { expires_at: null })).json).toMatchObject({
       access_level: 30,
@@ -70,6 +70,18 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await world.root.delete(path)).status).toBe(204)
     expect(await world.root.delete(path)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
     expect((await world.root.put(path, { access_level: 10 })).status).toBe(404)
+  })
+
+  test('the expiry of a pending invitation is a time, which Go clients require, and can be sent back', async ({
+    world,
+  }) => {
+    const place = await placeIn(world, base)
+    const email = address()
+    await world.root.post(`${place}/invitations`, { email, access_level: 10, expires_at: day(9) })
+    const [{ expires_at }] = (await world.root.get(`${place}/invitations`)).json
+    expect(expires_at).toBe(`${day(9)}T00:00:00.000Z`)
+    const sent = await world.root.put(`${place}/invitations/${encodeURIComponent(email)}`, { expires_at })
+    expect(sent).toMatchObject({ status: 200, json: { expires_at } })
   })
 
   test('an invitation becomes a membership when a user confirms its e-mail', async ({ world }) => {
