@@ -1,10 +1,12 @@
 import { describe, expect } from 'vitest'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
 import { test, unique } from '../../../../test/world.ts'
-import { nullOid, ofKind, oid, projectBlock, text, time, withContent } from './testing.ts'
+import { isoTime, nullOid, ofKind, oid, projectBlock, text, time, withContent } from './testing.ts'
 
 describe('hooks of groups and of the installation', () => {
-  test('a hook of a group receives events of projects below, of members and of subgroups', async ({ world }) => {
+  test('a hook of a group receives events of projects below, and of members and subgroups with times that Go clients read', async ({
+    world,
+  }) => {
     await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
     await using receiver = await HookReceiver.start()
     const group = await world.group()
@@ -21,8 +23,8 @@ describe('hooks of groups and of the installation', () => {
     expect(member.headers['x-service-event']).toBe('Member Hook')
     expect(member.json).toEqual({
       event_name: 'user_add_to_group',
-      created_at: time,
-      updated_at: time,
+      created_at: isoTime,
+      updated_at: isoTime,
       group_name: group.path,
       group_path: group.path,
       group_id: group.id,
@@ -38,8 +40,8 @@ describe('hooks of groups and of the installation', () => {
     const made = await receiver.request(({ json }) => json.event_name === 'subgroup_create')
     expect(made.headers['x-service-event']).toBe('Subgroup Hook')
     expect(made.json).toEqual({
-      created_at: time,
-      updated_at: time,
+      created_at: isoTime,
+      updated_at: isoTime,
       event_name: 'subgroup_create',
       name: subgroup.path,
       path: subgroup.path,
@@ -66,7 +68,7 @@ describe('hooks of groups and of the installation', () => {
     await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 20, expires_at })
     await world.root.put(`/groups/${group.id}/members/${ann.id}`, { access_level: 30 })
     const updated = await receiver.request(({ json }) => json.event_name === 'user_update_for_group')
-    expect(updated.json).toMatchObject({ group_access: 'Developer', expires_at })
+    expect(updated.json).toMatchObject({ group_access: 'Developer', expires_at: `${expires_at}T00:00:00Z` })
   })
 
   test('a system hook receives events of accounts, keys, groups, projects and members, also when they are gone', async ({

@@ -20,6 +20,13 @@ const timesIn = (facts: RecordedEvent['facts']) => ({
   updated_at: textIn(facts, 'updated_at'),
 })
 
+/**
+ * `2017-09-15T16:50:55Z` for `2017-09-15 16:50:55 UTC`. Compat: Go clients read the times of members and subgroups in hooks of groups in
+ * this format only, and those of all other payloads as text.
+ */
+const isoTime = (time: string | null): string | null =>
+  time === null ? null : time.replace(' ', 'T').replace(' UTC', 'Z')
+
 const projectNames: Readonly<Record<string, string>> = {
   project_created: 'project_create',
   project_deleted: 'project_destroy',
@@ -75,8 +82,10 @@ const groupPayload: Builder = async (_ctx, { event: { kind, group_id, facts } })
 export const subgroupPayload: Builder = async (ctx, { event: { kind, group_id, facts } }) => {
   const parentId = idIn(facts, 'parent_id')
   const parent = await findGroupBlock(ctx.db, parentId)
+  const { created_at, updated_at } = timesIn(facts)
   return {
-    ...timesIn(facts),
+    created_at: isoTime(created_at),
+    updated_at: isoTime(updated_at),
     event_name: kind === 'group_created' ? 'subgroup_create' : 'subgroup_destroy',
     name: textIn(facts, 'name'),
     path: textIn(facts, 'path'),
@@ -167,16 +176,18 @@ const groupMemberPayload =
     const group = await findGroupBlock(ctx.db, event.group_id ?? 0)
     if (!group) return undefined
     const [verb, preposition] = memberVerbs[event.kind]!
+    const happenedAt = isPublic ? isoTime(event.happened_at) : event.happened_at
+    const expiryDate = textIn(event.payload, 'expires_at')
     return {
       event_name: `user_${verb}_${preposition}_group`,
-      created_at: event.happened_at,
-      updated_at: event.happened_at,
+      created_at: happenedAt,
+      updated_at: happenedAt,
       group_name: group.name,
       group_path: group.path,
       group_id: group.id,
       ...(await memberOf(ctx, event, isPublic)),
       group_access: levelOf(event),
-      expires_at: textIn(event.payload, 'expires_at'),
+      expires_at: isPublic && expiryDate ? `${expiryDate}T00:00:00Z` : expiryDate,
     }
   }
 

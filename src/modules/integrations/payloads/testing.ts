@@ -10,6 +10,7 @@ export const nullOid = '0'.repeat(40)
 export const text = expect.any(String)
 export const number = expect.any(Number)
 export const time = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
+export const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
 
 /** Flags of hooks with a payload for each event; that of pushes as a whole has a test of its own. */
 export const flags = projectTriggers.filter((flag) => flag !== 'repository_update_events')
