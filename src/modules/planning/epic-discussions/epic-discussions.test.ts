@@ -40,6 +40,26 @@ describe('what is said about an epic', () => {
     ).toHaveLength(1)
   })
 
+  test('an epic is named by its number, or by its ID as python-gitlab does, for notes, discussions and label events', async ({
+    world,
+  }) => {
+    await openEpic(world)
+    const { at, id, group } = await openEpic(world)
+    await say(world.root, at, 'Here')
+    await world.root.put(at, { labels: 'one' })
+    const byId = at.replace(/\d+$/, String(id))
+    expect(id).not.toBe(1)
+    expect(await notesOn(world.root, byId)).toEqual(['Here'])
+    expect((await say(world.root, byId, 'Again')).json).toMatchObject({ noteable_id: id, noteable_iid: 1 })
+    for (const list of ['notes', 'discussions', 'resource_label_events'])
+      expect((await world.root.get(`${byId}/${list}`)).json).toEqual((await world.root.get(`${at}/${list}`)).json)
+    // The number wins over an id, and the id of an epic of another group is unknown.
+    for (const _ of [2, 3, 4]) await openEpic(world, { group })
+    expect((await say(world.root, at.replace(/1$/, '2'), 'Second')).json).toMatchObject({ noteable_iid: 2 })
+    const foreign = await openEpic(world)
+    expect((await world.root.get(at.replace(/1$/, `${foreign.id}/notes`))).status).toBe(404)
+  })
+
   test('each note, discussion, award and event is also read alone', async ({ world }) => {
     const { at } = await openEpic(world)
     const begun = (await world.root.post(`${at}/discussions`, { body: 'Why?' })).json

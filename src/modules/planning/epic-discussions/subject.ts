@@ -3,7 +3,7 @@ import { type Discussed, discussedSubject } from '../../discussion/index.ts'
 import { epicActions } from '../epic-actions/commands.ts'
 import { asNoteable } from '../epics/noteable.ts'
 import { touchEpic } from '../epics/queries.ts'
-import { type EpicSubject, epic } from '../epics/subject.ts'
+import { type EpicSubject, epicByIidOrId } from '../epics/subject.ts'
 
 const discussed = (subject: EpicSubject): Discussed => ({
   ...asNoteable(subject),
@@ -18,7 +18,7 @@ const discussed = (subject: EpicSubject): Discussed => ({
 /** Epics as the subject of endpoints for notes, discussions and awards. */
 export const discussedEpic = discussedSubject({
   type: 'Epic',
-  subject: epic,
+  subject: epicByIidOrId,
   path: '/groups/:id/epics/:epic_iid',
   read: 'read_epic',
   update: 'update_epic',

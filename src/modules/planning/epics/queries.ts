@@ -45,6 +45,22 @@ export const findEpic = (db: Db, caller: Caller, groupId: number, iid: number): 
 export const findEpicById = (db: Db, caller: Caller, id: number): Promise<EpicRow | undefined> =>
   db.row(epicRow, found(caller, sql`m.id = ${id}`))
 
+/** The epic with this number in the group, or else with this id there. */
+export const findEpicByIidOrId = (
+  db: Db,
+  caller: Caller,
+  groupId: number,
+  value: number,
+): Promise<EpicRow | undefined> =>
+  db.row(
+    epicRow,
+    sql`
+      ${found(caller, sql`m.namespace_id = ${groupId} and (m.iid = ${value} or m.id = ${value})`)}
+      order by (m.iid = ${value}) desc
+      limit 1
+    `,
+  )
+
 const lockedEpicRow = omit(epicRow, 'hidden')
 export type LockedEpic = RowOf<typeof lockedEpicRow>
 

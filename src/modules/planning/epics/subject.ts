@@ -6,7 +6,7 @@ import { subject } from '../../../api/endpoint.ts'
 import { Id, Params, Text } from '../../../api/params/types.ts'
 import { Failure, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { type GroupSubject, group, loadGroup } from '../../groups/index.ts'
-import { type EpicRow, findEpic, findEpicById } from './queries.ts'
+import { type EpicRow, findEpic, findEpicById, findEpicByIidOrId } from './queries.ts'
 
 export type EpicSubject = EpicRow & { readonly group: GroupSubject; readonly facts: Facts }
 
@@ -26,11 +26,12 @@ export async function loadEpic(
   { id, epic_iid }: { id: string; epic_iid: number },
   ctx: Ctx,
   missing: () => Failure = rowNotFound,
+  find: typeof findEpic = findEpic,
 ): Promise<EpicSubject | undefined> {
   const held = await group.load({ id }, ctx)
   if (!held || !allows(groupPolicy.read_group, ctx.actor, held.facts)) return undefined
   if (!allows(groupPolicy.list_epics, ctx.actor, held.facts)) throw new Failure('forbidden', 'Forbidden')
-  const row = await findEpic(ctx.db, ctx.actor, held.id, epic_iid)
+  const row = await find(ctx.db, ctx.actor, held.id, epic_iid)
   const facts = row && epicFacts(row, held)
   if (!row || !facts || !allows(epicPolicy.read_epic, ctx.actor, facts)) throw missing()
   return { ...row, group: held, facts }
@@ -60,3 +61,13 @@ export const epic = subject({
 
 /** Compat: the same for calls that report a missing epic as `404 Epic Not Found`, which clients expect of them. */
 export const namedEpic = subject({ ...epic, load: (path, ctx) => loadEpic(path, ctx, epicNotFound) })
+
+/** Compat: the same for what is said about epics, whose calls clients make with the number of the epic, or with its ID. */
+export const epicByIidOrId = subject({
+  ...epic,
+  params: Params({
+    id: Text({ description: 'ID or full path of the group' }),
+    epic_iid: Id({ description: 'Number of the epic within the group; if no epic has it, its ID' }),
+  }),
+  load: (path, ctx) => loadEpic(path, ctx, rowNotFound, findEpicByIidOrId),
+})
