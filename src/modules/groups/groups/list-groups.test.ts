@@ -130,6 +130,12 @@ describe('GET /groups', () => {
       hidden.id,
       internal.id,
     ])
+    // As Go clients send it.
+    for (const ids of [`${mine.id},${open.id}`, `${mine.id}%2C%20${open.id},`])
+      expect(await list(world.root, `skip_groups=${ids}`)).toEqual(
+        await list(world.root, `skip_groups[]=${mine.id}&skip_groups[]=${open.id}`),
+      )
+    expect(await list(world.root, `skip_groups=${mine.id}`)).toHaveLength(3)
     expect(await list(world.root, 'skip_groups[]=')).toHaveLength(4)
     const many = { search: word, skip_groups: [hidden.id, ...Array.from({ length: 5000 }, (_, n) => 10_000_000 + n)] }
     const found = await world.root.send('GET', '/groups', { json: many })

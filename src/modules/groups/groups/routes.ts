@@ -2,7 +2,18 @@ import { memberLevels } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { endpoint, variants } from '../../../api/endpoint.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
-import { File, Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import {
+  CommaList,
+  File,
+  Flag,
+  Hash,
+  Nullable,
+  OneOf,
+  Optional,
+  Params,
+  Text,
+  Whole,
+} from '../../../api/params/types.ts'
 import { accepted, instance, Message } from '../../instance/index.ts'
 import { Project, ProjectSimple, projectFilters, projectsPage } from '../../projects/index.ts'
 import { detailOf, getDetail } from './detail.ts'
@@ -17,7 +28,8 @@ const bigId = { maximum: Number.MAX_SAFE_INTEGER }
 
 /** Filters of every list of groups. */
 const groupFilters = {
-  skip_groups: Optional(List(Whole(bigId), { description: 'IDs to exclude' })),
+  // Compat: Go clients send the list as one text with commas.
+  skip_groups: Optional(CommaList(Whole(bigId), { description: 'IDs to exclude' })),
   all_available: Optional(
     Flag({ description: 'Return all groups that the caller can see, not only those of which the caller is a member' }),
   ),

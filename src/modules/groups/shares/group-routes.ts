@@ -3,7 +3,7 @@ import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
-import { Flag, List, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import { CommaList, Flag, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
 import { project } from '../../projects/index.ts'
 import { GroupReference } from '../groups/reference-entity.ts'
 import { groupReferenceRow } from '../groups/reference-row.ts'
@@ -19,7 +19,10 @@ export const projectGroupRoutes = [
     allow: 'read_project',
     params: Params({
       search: Optional(Text({ description: 'Search terms in the name or path' })),
-      skip_groups: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Group IDs to exclude' })),
+      // Compat: as for lists of groups.
+      skip_groups: Optional(
+        CommaList(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Group IDs to exclude' }),
+      ),
       with_shared: Flag({ default: false, description: 'Include groups with which the project is shared' }),
       shared_visible_only: Flag({ default: false, description: 'Only shared groups that the caller can see' }),
       shared_min_access_level: Optional(
