@@ -1,6 +1,8 @@
 import { once } from 'node:events'
+import { open } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { siteAt } from '../../../api/site.ts'
 import { withDefaults } from '../../../settings/settings.ts'
@@ -139,5 +141,26 @@ describe('outbound requests', () => {
       sendOutbound(ctx(), post(`http://ann:sesame@127.0.0.1:${server.port}${path}`, more)).catch(String)
     expect(await reasonOf('/hang', { timeoutMs: 50 })).toBe('OutboundFailure: Timeout')
     expect(await reasonOf('/')).toBe('OutboundFailure: The receiver closed the connection')
+  })
+
+  test('a file that is opened after the receiver has refused the connection is closed: an open one ends the process', async () => {
+    const gone = await serving(() => {})
+    await gone[Symbol.asyncDispose]()
+    const source = Promise.withResolvers<Readable>()
+    const body = {
+      sizeBytes: 1,
+      async open() {
+        await refused
+        const file = (await open(import.meta.filename)).createReadStream()
+        source.resolve(file)
+        return file
+      },
+    }
+    const refused: Promise<unknown> = sendOutbound(ctx(), post(`http://127.0.0.1:${gone.port}/`, { body })).catch(
+      String,
+    )
+    expect(await refused).toBe('OutboundFailure: Connection refused')
+    const file = await source.promise
+    await expect.poll(() => file.destroyed).toBe(true)
   })
 })

@@ -182,8 +182,12 @@ function exchange(
   })
   if (streamed)
     streamed.open().then(
-      // The receiver may answer before it has read everything.
-      (source) => pipeline(source, sent).catch((error) => hasResponse || reject(error)),
+      (source) =>
+        pipeline(source, sent)
+          // The receiver may answer before it has read everything.
+          .catch((error) => hasResponse || reject(error))
+          // A request that has failed already leaves its source open, and a file that is still open when it is forgotten ends the process.
+          .finally(() => source.destroy()),
       (error) => {
         sent.destroy()
         reject(error)
