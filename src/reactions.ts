@@ -85,6 +85,7 @@ const texts = textReactions([noteablesInTexts, commitsInTexts])
  * an event does not know its reactions.
  */
 export const reactions: Reactions = alsoForHooks({
+  approval_rule_created: [mergeWhenRulesDemandLess],
   approval_rule_deleted: [mergeWhenRulesDemandLess],
   approval_rule_updated: [mergeWhenRulesDemandLess],
   approval_settings_changed: [mergeWhenProjectAllows],
@@ -163,6 +164,8 @@ export const reactions: Reactions = alsoForHooks({
     queues(refreshRepository, projectOf, refreshAfterMs),
     queues(refreshLanguages, (event) => projectWhen(event.payload.default_branch_moved, event), languagesAfterMs),
   ],
+  ref_protected: [mergeWhenProjectAllows],
+  ref_protection_changed: [mergeWhenProjectAllows],
   ref_unprotected: [mergeWhenProjectAllows],
   side_repository_changed: [
     queues(refreshSnippetJob, ({ actorId, facts }) =>

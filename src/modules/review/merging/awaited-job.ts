@@ -78,11 +78,12 @@ async function mergeAllWaiting(tx: Tx, place: EventPlace): Promise<void> {
   for (const { source_project_id, sha } of await waitingInto(tx, place)) await mergeLater(tx, source_project_id, sha)
 }
 
-/** Merges what waited only for approvals that rules do not demand any more. */
-export const mergeWhenRulesDemandLess: Reaction<'approval_rule_updated' | 'approval_rule_deleted'> = async (
-  tx,
-  { payload: { merge_request_id }, ...event },
-) => {
+/**
+ * Merges what waited only for approvals that rules do not demand any more. A new rule may replace one that demands those of other users.
+ */
+export const mergeWhenRulesDemandLess: Reaction<
+  'approval_rule_created' | 'approval_rule_updated' | 'approval_rule_deleted'
+> = async (tx, { payload: { merge_request_id }, ...event }) => {
   if (merge_request_id !== undefined) await mergeIfWaiting(tx, merge_request_id)
   else await mergeAllWaiting(tx, event)
 }
@@ -99,7 +100,10 @@ export const mergeWhenSettingsDemandLess: Reaction<'project_updated'> = async (t
   if (payload.changed.some((name) => demanding.has(name))) await mergeAllWaiting(tx, { projectId })
 }
 
-/** Merges what waited only because the project was archived, or for approvals that protection or settings for them demanded. */
+/**
+ * Merges what waited only because the project was archived, because protection did not let the user merge, or for approvals that
+ * protection or settings for them demanded. With several protections, the one that allows most decides.
+ */
 export const mergeWhenProjectAllows = (tx: Tx, { projectId }: { readonly projectId: number }): Promise<void> =>
   mergeAllWaiting(tx, { projectId })
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
-import { test, type World } from '../../../../test/world.ts'
+import { type Client, test, type World } from '../../../../test/world.ts'
 import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
 import { type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
 import { mergeAwaited } from './awaited-job.ts'
@@ -9,13 +9,17 @@ import { mergeAwaited } from './awaited-job.ts'
 async function waiting(
   world: World,
   hold: (opened: OpenedMergeRequest) => Promise<unknown>,
-  { late = false, ...more }: { readonly project?: StoredProject; readonly late?: boolean } = {},
+  {
+    late = false,
+    by = world.root,
+    ...more
+  }: { readonly project?: StoredProject; readonly late?: boolean; readonly by?: Client } = {},
 ) {
   const opened = await openMergeRequest(world, more)
   const { project, head, branch, at } = opened
   const report = (state: string) => world.root.post(`/projects/${project.id}/statuses/${head}`, { state, ref: branch })
   await report('running')
-  expect((await world.root.put(`${at}/merge`, { merge_when_pipeline_succeeds: true })).status).toBe(200)
+  expect((await by.put(`${at}/merge`, { merge_when_pipeline_succeeds: true })).status).toBe(200)
   if (!late) await hold(opened)
   await report('success')
   // The job has yet to run.
@@ -148,5 +152,50 @@ test('an automatic merge runs when its target branch is unprotected, to which th
   }
   const { stateAfterJobs } = await waiting(world, hold, { project })
   expect((await world.root.delete(`${protection}/main`)).status).toBe(204)
+  expect(await stateAfterJobs()).toBe('merged')
+})
+
+test('an automatic merge runs when the protection of its target branch lets the user merge again', async ({
+  world,
+}) => {
+  for (const release of ['change', 'another protection']) {
+    const dan = await world.user()
+    const project = await storedProject(world, { members: [[dan, 'developer']] })
+    const protections = `/projects/${project.id}/protected_branches`
+    const hold = () => world.root.post(protections, { name: 'main' })
+    const { stateAfterJobs } = await waiting(world, hold, { project, by: dan })
+    const released =
+      release === 'change'
+        ? await world.root.put(`/projects/${project.id}/repository/branches/main/protect`, {
+            developers_can_merge: true,
+          })
+        : await world.root.post(protections, { name: 'ma*', merge_access_level: 30 })
+    expect(released.status, released.text).toBeLessThan(300)
+    expect(await stateAfterJobs(), release).toBe('merged')
+  }
+})
+
+test('an automatic merge runs when a rule of the merge request replaces the one whose approval is missing', async ({
+  world,
+}) => {
+  const [ann, bob] = [await world.user(), await world.user()]
+  const project = await storedProject(world, {
+    members: [
+      [ann, 'developer'],
+      [bob, 'developer'],
+    ],
+  })
+  let ruleId = 0
+  const { at, stateAfterJobs } = await waiting(
+    world,
+    async ({ at }) => {
+      expect((await ann.post(`${at}/approve`)).status).toBe(201)
+      const rule = { name: 'Reviewed', approvals_required: 1, user_ids: [bob.id] }
+      ruleId = (await world.root.post(`/projects/${project.id}/approval_rules`, rule)).json.id
+    },
+    { project },
+  )
+  const replacing = { name: 'Reviewed', approvals_required: 1, user_ids: [ann.id], approval_project_rule_id: ruleId }
+  expect((await world.root.post(`${at}/approval_rules`, replacing)).status).toBe(201)
   expect(await stateAfterJobs()).toBe('merged')
 })
