@@ -59,7 +59,7 @@ import { commitsInTexts } from './repository/commit-references/jobs.ts'
 import { judgeSignatures } from './repository/signatures/jobs.ts'
 import { closeIssuesOfMerged, findClosingIssues } from './review/closing/jobs.ts'
 import { referToNamedByCommits } from './review/cross-references/jobs.ts'
-import { mergeAwaited } from './review/merging/awaited-job.ts'
+import { mergeAwaited, retryAwaited } from './review/merging/awaited-job.ts'
 import { checkMergeability } from './review/merging/check.ts'
 import { closeOrphaned } from './review/merging/orphaned.ts'
 import { rebaseSource } from './review/merging/rebase.ts'
@@ -122,6 +122,7 @@ export const jobs: readonly Job<any>[] = [
   forgetNameInNotes,
   applyPushOptions,
   mergeAwaited,
+  retryAwaited,
   rebaseSource,
   removeMergedBranch,
   settleCutOffMerges,

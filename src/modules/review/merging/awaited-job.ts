@@ -4,7 +4,7 @@ import type { Tx } from '../../../db/db.ts'
 import type { EventPlace } from '../../../events/catalogue.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import type { Oid } from '../../../git/format/oid.ts'
-import { enqueueWhere, job } from '../../../jobs/job.ts'
+import { enqueueEach, enqueueWhere, job } from '../../../jobs/job.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { asAccount } from '../../accounts/index.ts'
 import { findNewestPipeline, isPassing } from '../../ci/index.ts'
@@ -13,11 +13,11 @@ import { loadMergeRequest } from '../merge-requests/subject.ts'
 import { merge } from './merge-service.ts'
 import { headPipeline } from './mergeable.ts'
 import { awaiting, findMerging } from './queries.ts'
-import { findWaiting, isAwaited, waitingInto } from './waiting-queries.ts'
+import { findWaiting, heldAfterPipeline, isAwaited, waitingInto } from './waiting-queries.ts'
 
 /**
  * Merges merge requests that wait for a pipeline of a commit in its own project, for the user who enabled the automatic merge, if
- * they are still allowed to. If something prevents the merge now, it keeps waiting for another pipeline.
+ * they are still allowed to. If something prevents the merge now, it keeps waiting for another pipeline, or until nothing does.
  */
 export const mergeAwaited = job({
   name: 'merge_when_pipeline_succeeds',
@@ -106,6 +106,24 @@ export const mergeWhenSettingsDemandLess: Reaction<'project_updated'> = async (t
  */
 export const mergeWhenProjectAllows = (tx: Tx, { projectId }: { readonly projectId: number }): Promise<void> =>
   mergeAllWaiting(tx, { projectId })
+
+/**
+ * Tries again what still waits although its pipeline has passed. Much can keep a merge request from being merged and end without an event
+ * about it: a conflict, the role or the state of the user, access to the project, the group above it, or who is in a group that approves.
+ */
+export const retryAwaited = job({
+  name: 'retry_automatic_merges',
+  input: Type.Object({}),
+  key: () => 'retry_automatic_merges',
+  attempts: 3,
+  every: { cron: '*/5 * * * *', input: {} },
+  async run(_input, ctx) {
+    const held = await heldAfterPipeline(ctx.db)
+    if (held.length === 0) return
+    const inputs = held.map(({ source_project_id: projectId, sha }) => ({ projectId, sha }))
+    await ctx.transaction((tx) => enqueueEach(tx, mergeAwaited, inputs))
+  },
+})
 
 async function mergeOne(ctx: Ctx, id: number): Promise<void> {
   const row = await findMerging(ctx.db, id)

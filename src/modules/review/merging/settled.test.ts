@@ -3,7 +3,7 @@ import { contextFor } from '../../../../test/contexts.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
 import { type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
-import { mergeAwaited } from './awaited-job.ts'
+import { mergeAwaited, retryAwaited } from './awaited-job.ts'
 
 /** A merge request with an automatic merge whose pipeline succeeded while something kept it from being merged. */
 async function waiting(
@@ -198,4 +198,74 @@ test('an automatic merge runs when a rule of the merge request replaces the one 
   const replacing = { name: 'Reviewed', approvals_required: 1, user_ids: [ann.id], approval_project_rule_id: ruleId }
   expect((await world.root.post(`${at}/approval_rules`, replacing)).status).toBe(201)
   expect(await stateAfterJobs()).toBe('merged')
+})
+
+/** What keeps a merge request from being merged, and how that ends. */
+type Hindrance = readonly [
+  what: string,
+  hold: (held: Held) => Promise<unknown>,
+  release: (held: Held) => Promise<unknown>,
+]
+type Held = { readonly world: World; readonly project: StoredProject; readonly dan: Client }
+
+const ofProject = ({ project }: Held) => `/projects/${project.id}`
+const commit = (held: Held, action: 'create' | 'delete') =>
+  held.world.root.post(`${ofProject(held)}/repository/commits`, {
+    branch: 'main',
+    commit_message: action,
+    actions: [{ action, file_path: 'b', content: 'Not that of the topic\n' }],
+  })
+const memberAs = (access_level: number) => (held: Held) =>
+  held.world.root.put(`${ofProject(held)}/members/${held.dan.id}`, { access_level })
+const stateTo = (verb: 'block' | 'unblock') => (held: Held) => held.world.root.post(`/users/${held.dan.id}/${verb}`)
+
+const hindrances: readonly Hindrance[] = [
+  ['a conflict', (held) => commit(held, 'create'), (held) => commit(held, 'delete')],
+  ['the role of the user', memberAs(20), memberAs(40)],
+  ['that the user was blocked', stateTo('block'), stateTo('unblock')],
+  [
+    'a rule of the group that the project left',
+    async (held) => {
+      await held.world.root.post(`${ofProject(held)}/protected_branches`, { name: 'main' })
+      const { namespace } = (await held.world.root.get(ofProject(held))).json
+      const rule = { name: 'All', approvals_required: 1, user_ids: [held.world.root.id] }
+      return held.world.root.post(`/groups/${namespace.id}/approval_rules`, rule)
+    },
+    async (held) => held.world.root.put(`${ofProject(held)}/transfer`, { namespace: (await held.world.group()).id }),
+  ],
+]
+
+test.for(hindrances)(
+  'an automatic merge runs within minutes once it is prevented no more by %s',
+  async ([_what, hold, release], { world }) => {
+    const dan = await world.user()
+    const project = await storedProject(world, { members: [[dan, 'maintainer']] })
+    const held = { world, project, dan }
+    const done = async (change: Promise<any>) => expect((await change).status).toBeLessThan(300)
+    const { stateAfterJobs } = await waiting(world, () => done(hold(held)), { project, by: dan, late: true })
+    const retry = async () => {
+      await retryAwaited.run({}, await contextFor(world, null))
+      return stateAfterJobs()
+    }
+    expect(await retry()).toBe('opened')
+    await done(release(held))
+    expect(await retry()).toBe('merged')
+  },
+)
+
+test('an automatic merge that push rules refused is not tried again by itself, nor one whose pipeline failed', async ({
+  world,
+}) => {
+  const refused = await waiting(
+    world,
+    ({ project }) => world.root.post(`/projects/${project.id}/push_rule`, { commit_message_regex: '^no merge' }),
+    { late: true },
+  )
+  expect((await world.root.get(refused.at)).json.merge_error).toContain('pre-receive hook')
+  const failed = await waiting(world, ({ project, head, branch }) =>
+    world.root.post(`/projects/${project.id}/statuses/${head}`, { state: 'failed', ref: branch, name: 'other' }),
+  )
+  await retryAwaited.run({}, await contextFor(world, null))
+  for (const { project, head } of [refused, failed])
+    expect(await world.jobs(`merge_when_pipeline_succeeds:${project.id}:${head}`)).toEqual([])
 })

@@ -1,7 +1,8 @@
-import type { Tx } from '../../../db/db.ts'
+import type { Db, Tx } from '../../../db/db.ts'
 import { integer, notNull, nullable, textOf } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import { isPassing, newestStatusSql, statuses } from '../../ci/index.ts'
 import { unresolvedSql } from '../../discussion/index.ts'
 
 /** Branches that a push moves. The journal contains them before they move. */
@@ -91,5 +92,25 @@ export const waitingInto = (
         and m.state = 'opened'
         and m.source_project_id is not null
         and (p.id = ${projectId}::bigint or ${groupId}::bigint = any(n.traversal_ids))
+    `,
+  )
+
+const newestStatus = newestStatusSql(raw('m.source_project_id'), raw('m.auto_merge_oid'), raw('m.source_branch'))
+
+/**
+ * The commits with a pipeline that has passed for which open merge requests wait all the same. Without those that were refused when they
+ * were merged: each attempt makes commits.
+ */
+export const heldAfterPipeline = (db: Db): Promise<{ source_project_id: number; sha: Oid }[]> =>
+  db.rows(
+    { source_project_id: notNull(integer), sha: notNull(textOf<Oid>()) },
+    sql`
+      select distinct m.source_project_id, m.auto_merge_oid as sha
+      from merge_requests m
+      where m.auto_merge_user_id is not null
+        and m.state = 'opened'
+        and m.source_project_id is not null
+        and m.merge_error is null
+        and ${newestStatus} = any(${statuses.filter(isPassing)}::text[])
     `,
   )
