@@ -38,6 +38,7 @@ import {
   closeIssuesAfterMerge,
   closeMergeRequestsOfDeleted,
   closeUnlinked,
+  endAutoMergesOfDeleted,
   findClosingIssuesLater,
   findNamedByPush,
   followMilestones,
@@ -180,6 +181,7 @@ export const reactions: Reactions = alsoForHooks({
   user_deleted: [
     forgetNameAfterDeletion,
     closeMergeRequestsOfDeleted,
+    endAutoMergesOfDeleted,
     stopPullMirrorsOfDeleted,
     disablePushMirrorsOfDeleted,
     deleteSnippetsOfDeleted,

@@ -8,6 +8,7 @@ export { type MergeRequestSubject, mergeRequest } from './merge-requests/subject
 export { isDraft } from './merge-requests/title.ts'
 export type { Version } from './merge-requests/version-queries.ts'
 export { patchesOf, versionBetween } from './merge-requests/versions.ts'
+export { endAutoMergesOfDeleted } from './merging/auto-merge.ts'
 export {
   mergeIfPipelineSucceeded,
   mergeWhenApproved,

@@ -85,6 +85,19 @@ describe('merge_when_pipeline_succeeds', () => {
   })
 })
 
+test.for([false, true])(
+  'an automatic merge ends with the account of its user, deleted with hard_delete=%s',
+  async (hard, { world }) => {
+    const opened = await waiting(world)
+    expect((await world.root.delete(`/users/${opened.dan.id}?hard_delete=${hard}`)).status).toBe(204)
+    expect((await world.root.get(opened.at)).json).toMatchObject({
+      state: 'opened',
+      merge_when_pipeline_succeeds: false,
+    })
+    expect((await notesOf(world, opened.id)).map(({ body }) => body)).toContain('canceled the automatic merge')
+  },
+)
+
 describe('POST …/cancel_merge_when_pipeline_succeeds', () => {
   test('cancelling an automatic merge prevents it', async ({ world }) => {
     const opened = await waiting(world)

@@ -1,5 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
+import type { Reaction } from '../../../events/reaction.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { Failure, unauthenticated } from '../../../kernel/failure.ts'
 import { lockCommit } from '../../ci/index.ts'
@@ -9,7 +11,14 @@ import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { notMergeable } from './mergeable.ts'
-import { beginAutoMerge, endAutoMerge, lockMerging, type MergeOptions, type MergingRow } from './queries.ts'
+import {
+  beginAutoMerge,
+  endAutoMerge,
+  endAutoMergesOf,
+  lockMerging,
+  type MergeOptions,
+  type MergingRow,
+} from './queries.ts'
 
 /** Merges a merge request for the caller once the pipeline of its head succeeds, which may be the case already. */
 export async function awaitPipeline(ctx: Ctx, row: MergingRow, head: Oid, options: MergeOptions): Promise<void> {
@@ -62,11 +71,21 @@ export async function cancelAutoMerge(ctx: Ctx, subject: MergeRequestSubject): P
     if (row?.state !== 'opened') throw unauthenticated()
     if (row.auto_merge_oid === null) throw new Failure('not_acceptable', "Can't cancel the automatic merge")
     await endAutoMerge(tx, row.id)
-    await addSystemNote(tx, asNoteable(row), ctx.actor!.id, 'canceled the automatic merge')
-    await emitMergeRequest(tx, row.id, {
-      kind: 'merge_request_updated',
-      actorId: ctx.actor!.id,
-      changes: { merge_when_pipeline_succeeds: [true, false] },
-    })
+    await recordEnd(tx, row, ctx.actor!.id)
   })
+}
+
+async function recordEnd(tx: Tx, row: { readonly id: number; readonly project_id: number }, actorId: number) {
+  await addSystemNote(tx, asNoteable(row), actorId, 'canceled the automatic merge')
+  await emitMergeRequest(tx, row.id, {
+    kind: 'merge_request_updated',
+    actorId,
+    changes: { merge_when_pipeline_succeeds: [true, false] },
+  })
+}
+
+/** Cancels the automatic merges of a deleted user, as the administrator who deleted it: the user for whom they would run is gone. */
+export const endAutoMergesOfDeleted: Reaction<'user_deleted'> = async (tx, { actorId, payload }) => {
+  const ended = await endAutoMergesOf(tx, payload.user_id)
+  if (actorId !== null) for (const row of ended) await recordEnd(tx, row, actorId)
 }

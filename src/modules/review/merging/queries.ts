@@ -395,6 +395,18 @@ export const endAutoMerge = (tx: Tx, id: number): Promise<number> =>
     where id = ${id}
   `)
 
+/** Disables the automatic merges that a user enabled, and returns their merge requests. */
+export const endAutoMergesOf = (tx: Tx, userId: number): Promise<{ id: number; project_id: number }[]> =>
+  tx.rows(
+    { id: integer, project_id: integer },
+    sql`
+      update merge_requests
+      set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
+      where auto_merge_user_id = ${userId} and state = 'opened'
+      returning id, project_id
+    `,
+  )
+
 /** Merge requests that wait for a pipeline of a commit of this project. */
 export const awaiting = async (db: Db, projectId: number, sha: Oid): Promise<number[]> => {
   const rows = await db.rows(
