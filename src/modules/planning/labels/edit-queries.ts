@@ -26,12 +26,13 @@ export const insertLabel = async (
   )?.id
 }
 
-export const updateLabel = (tx: Tx, id: number, { name, color, description }: LabelValues): Promise<number> =>
-  tx.run(sql`
+/** False if nothing changed. */
+export const updateLabel = async (tx: Tx, id: number, { name, color, description }: LabelValues): Promise<boolean> =>
+  (await tx.run(sql`
     update labels
     set title = ${name}, color = ${color}, description = ${description}, updated_at = now()
-    where id = ${id}
-  `)
+    where id = ${id} and (title, color, description) is distinct from (${name}, ${color}, ${description}::text)
+  `)) > 0
 
 /** Deletes a label. What has it is locked before its rows are, as by those who change it. */
 export async function deleteLabel(tx: Tx, id: number): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { deleteLabel } from './edit-queries.ts'
 
@@ -43,6 +44,19 @@ describe.for(bases)('labels of %s', (base) => {
     for (const path of [one, `${labels}/defect`]) expect(await world.root.get(path)).toMatchObject(none)
     expect(await world.root.put(one, { color: 'red' })).toMatchObject(none)
     expect(await world.root.delete(one)).toMatchObject(none)
+  })
+
+  test('a label that is sent as it is does not change', async ({ world }) => {
+    const labels = await placeIn(world, base)
+    const values = { color: '#ff0000', description: null, ...(base === 'projects' && { priority: 1 }) }
+    const { id } = (await world.root.post(labels, { name: 'Same', ...values })).json
+    const one = `${labels}/${id}`
+    const changes = () => eventsOf(world, { kind: 'label_updated', payload: { label_id: id } }, 'kind')
+    for (const same of [{ new_name: 'Same', ...values }, { color: 'red' }, { new_name: ' Same ' }])
+      expect((await world.root.put(one, same)).status).toBe(200)
+    expect(await changes()).toEqual([])
+    await world.root.put(one, base === 'projects' ? { priority: 2 } : { color: 'blue' })
+    expect(await changes()).toHaveLength(1)
   })
 
   test('labels can be named in the body, as older clients do', async ({ world }) => {

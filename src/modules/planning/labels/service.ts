@@ -85,7 +85,10 @@ export async function createLabel(
   })
 }
 
-/** Absent fields stay unchanged. A project sets priorities of group labels, too, but cannot change their other attributes. */
+/**
+ * Absent fields stay unchanged. A project sets priorities of group labels, too, but cannot change their other attributes. Values as they are
+ * leave no trace.
+ */
 export async function editLabel(
   ctx: Ctx,
   holder: ProjectOrGroupHolder,
@@ -97,9 +100,9 @@ export async function editLabel(
   return ctx
     .transaction(async (tx) => {
       const held = changesLabel ? await lockLabel(tx, place, names) : await getLabel(tx, place, names)
-      if (changesLabel) await changeLabel(tx, place, held, changes)
-      if (priority !== undefined) await changePriority(tx, holder.id, held.id, priority)
-      await recordLabel(ctx, tx, 'label_updated', holder, held.id)
+      const isChanged = changesLabel && (await changeLabel(tx, place, held, changes))
+      const isMoved = priority !== undefined && (await changePriority(tx, holder.id, held.id, priority))
+      if (isChanged || isMoved) await recordLabel(ctx, tx, 'label_updated', holder, held.id)
       return getLabel(tx, place, [{ id: held.id }])
     })
     .catch((error: unknown) => {
@@ -107,19 +110,22 @@ export async function editLabel(
     })
 }
 
-async function changePriority(tx: Tx, projectId: number, labelId: number, priority: number | null): Promise<void> {
+/** False if nothing changed. */
+async function changePriority(tx: Tx, projectId: number, labelId: number, priority: number | null): Promise<boolean> {
   // Before the row that refers to it locks it less: two changes would wait for each other.
   await lockLabels(tx, [labelId])
-  if (await savePriority(tx, projectId, labelId, priority))
-    await followPriority(tx, { project_id: projectId, label_id: labelId })
+  if (!(await savePriority(tx, projectId, labelId, priority))) return false
+  await followPriority(tx, { project_id: projectId, label_id: labelId })
+  return true
 }
 
+/** False if nothing changed. */
 async function changeLabel(
   tx: Tx,
   place: Place,
   held: LabelRow,
   changes: Omit<LabelChanges, 'priority'>,
-): Promise<void> {
+): Promise<boolean> {
   const values = checked({
     name: changes.name ?? held.name,
     color: changes.color ?? held.color,
@@ -127,7 +133,7 @@ async function changeLabel(
   })
   const other = await findLabel(tx, place, { title: values.name }, { ancestors: true })
   if (other && other.id !== held.id && values.name !== held.name) throw invalidFields({ title: [taken] })
-  await updateLabel(tx, held.id, values)
+  return updateLabel(tx, held.id, values)
 }
 
 export async function removeLabel(ctx: Ctx, holder: ProjectOrGroupHolder, names: readonly LabelName[]): Promise<void> {

@@ -52,17 +52,21 @@ export const lockMilestone = (tx: Tx, holder: ProjectOrGroupHolder, id: number):
     `,
   )
 
-export const updateMilestone = (
+/** False if nothing changed. */
+export const updateMilestone = async (
   tx: Tx,
   id: number,
   { title, description, start_date, due_date, state }: MilestoneValues,
-): Promise<number> =>
-  tx.run(sql`
+): Promise<boolean> =>
+  (await tx.run(sql`
     update milestones
     set title = ${title}, description = ${description}, start_date = ${start_date}::date, due_date = ${due_date}::date,
       state = ${state}, updated_at = now()
     where id = ${id}
-  `)
+      and (title, description, start_date, due_date, state) is distinct from (
+        ${title}, ${description}::text, ${start_date}::date, ${due_date}::date, ${state}
+      )
+  `)) > 0
 
 export const deleteMilestone = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from milestones where id = ${id}`)

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 
 const bases = ['groups', 'projects'] as const
@@ -61,6 +62,20 @@ describe.for(bases)('milestones of %s', (base) => {
     // An iid is never reused.
     await world.root.delete(`${milestones}/${second.id}`)
     expect((await world.root.post(milestones, { title: 'third' })).json.iid).toBe(3)
+  })
+
+  test('a milestone that is sent as it is does not change', async ({ world }) => {
+    const { milestones } = await placeIn(world, base)
+    const values = { title: 'Same', description: null, start_date: '2020-01-01', due_date: '2020-01-31' }
+    const { id } = (await world.root.post(milestones, values)).json
+    const one = `${milestones}/${id}`
+    const closed = (await world.root.put(one, { state_event: 'close' })).json
+    for (const same of [values, { title: ' Same ' }, { state_event: 'close' }])
+      expect((await world.root.put(one, same)).json).toEqual(closed)
+    expect(await eventsOf(world, { kind: 'milestone_updated', payload: { iid: 1, milestone_id: id } }, 'kind')).toEqual(
+      [],
+    )
+    expect((await world.root.put(one, { due_date: null })).json.updated_at > closed.updated_at).toBe(true)
   })
 
   test('the dates of a milestone are the days of a date-time, because clients send times', async ({ world }) => {

@@ -97,7 +97,7 @@ export async function createMilestone(
 const stateAfter = { close: 'closed', activate: 'active' } as const
 const kindOf = { closed: 'milestone_closed', active: 'milestone_reopened' } as const
 
-/** Absent fields stay unchanged. */
+/** Absent fields stay unchanged. Values as they are leave no trace. */
 export async function editMilestone(
   ctx: Ctx,
   holder: ProjectOrGroupHolder,
@@ -112,7 +112,7 @@ export async function editMilestone(
       check('update', values)
       if (values.title !== held.title && (await isTitleTaken(tx, holder, ctx.actor, values.title)))
         throw refuse('update', { title: [used] })
-      await updateMilestone(tx, id, values)
+      if (!(await updateMilestone(tx, id, values))) return
       if (values.due_date !== held.due_date) await followDueDate(tx, id)
       const now = { ...held, ...values }
       if (values.state === held.state) await record(ctx, tx, 'milestone_updated', holder, now)
