@@ -23,7 +23,7 @@ export async function serveBlob(
   const bytes = { digest: blob.stored, sizeBytes: blob.size }
   const sent = await sendBlob(exchange, ctx.blobs, bytes, headers).catch((error) => {
     if (!(error instanceof MissingBlob)) throw error
-    // A client that pushes the layer uploads it again once it is told so.
+    // A client that pushes the layer then uploads it again.
     ctx.log.error({ err: error, project_id: place.project.id }, 'a container layer is missing')
     throw unknown(digest)
   })

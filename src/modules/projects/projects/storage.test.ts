@@ -22,7 +22,7 @@ test('administrators choose the storage of a new project; for others the paramet
   expect((await world.root.get(`/projects/${id}`)).json.repository_storage).toBe('default')
 })
 
-test('the storage of a project cannot be changed, and administrators who try are told so', async ({ world }) => {
+test('the storage of a project cannot be changed, and an administrator who tries gets an error', async ({ world }) => {
   const ann = await world.user()
   const { id } = await world.project({ members: [[ann, 'maintainer']] })
   expect(await world.root.put(`/projects/${id}`, { repository_storage: 'elsewhere' })).toMatchObject({

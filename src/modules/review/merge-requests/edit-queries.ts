@@ -3,6 +3,7 @@ import { boolean, integer, nullable } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { nextNumbers, settingDefaults } from '../../projects/index.ts'
 import { revokesApprovals } from './approval-queries.ts'
+import { unchecked } from './merge-status-queries.ts'
 
 export type NewMergeRequest = {
   readonly projectId: number
@@ -116,11 +117,7 @@ export const revokeApprovals = (tx: Tx, id: number): Promise<number> => tx.run(r
 export const forgetMergeability = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`
     update merge_requests
-    set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
-      merge_status = case
-        when merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck'
-        else 'unchecked'
-      end
+    set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, merge_status = ${unchecked}
     where id = ${id}
   `)
 

@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, type RowOf, textOf, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import { unchecked } from './merge-status-queries.ts'
 
 /** A version of a merge request. */
 export type Version = {
@@ -66,11 +67,7 @@ export const insertVersion = (tx: Tx, mergeRequestId: number, version: Version):
     )
     update merge_requests m
     set diff_id = diff.id, merge_status_source_oid = ${version.head}, merge_status_target_oid = ${version.start},
-      merge_status = case
-        when ${version.commits.length === 0} then 'cannot_be_merged'
-        when m.merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck'
-        else 'unchecked'
-      end
+      merge_status = case when ${version.commits.length === 0} then 'cannot_be_merged' else ${unchecked} end
     from diff
     where m.id = ${mergeRequestId}
   `)

@@ -5,17 +5,10 @@ import { isAncestor } from '../../../git/history/ancestry.ts'
 import { canMerge } from '../../../git/merge/merge-commits.ts'
 import { enqueueEach, job } from '../../../jobs/job.ts'
 import { insertTodos } from '../../discussion/index.ts'
+import { beginChecks, forgetCheck, saveMergeStatus, withheldStatus } from '../merge-requests/merge-status-queries.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { areStill, type Heads, readHeads, targetRepository } from './heads.ts'
-import {
-  beginChecks,
-  findMerging,
-  forgetCheck,
-  lockMerging,
-  type MergingRow,
-  saveMergeStatus,
-  withheldStatus,
-} from './queries.ts'
+import { findMerging, lockMerging, type MergingRow } from './queries.ts'
 import { syncWithBranches } from './update.ts'
 
 /** Checks whether a merge request can be merged with the current heads of its branches. */

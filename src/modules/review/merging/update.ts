@@ -6,6 +6,7 @@ import { readCommitsWithin, titleOf } from '../../../git/objects/commits.ts'
 import { addSystemNote, finishTodos, resolveHeld, saveFollowed } from '../../discussion/index.ts'
 import type { AttributeChanges } from '../../planning/index.ts'
 import { emitMergeRequest } from '../merge-requests/events.ts'
+import { saveMergeStatus, withheldStatus } from '../merge-requests/merge-status-queries.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { isDraft, shortened } from '../merge-requests/title.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
@@ -25,8 +26,6 @@ import {
   lockMerging,
   type MergingRow,
   markMergedByHand,
-  saveMergeStatus,
-  withheldStatus,
 } from './queries.ts'
 import { settleMerge } from './settle.ts'
 
