@@ -84,15 +84,17 @@ export async function listCommitIds(
 
 /**
  * Counts the commits that match the filters, up to `atMost`. Costs as much as `listCommits`; cached unless it depends on refs.
+ * `order` is that of the list: where clocks are skewed, git lists other commits since a time in another order.
  */
 export async function countCommits(
   repo: Repository,
   filters: HistoryFilters,
-  { atMost }: { atMost?: number } = {},
+  { atMost, order = 'time' }: { atMost?: number; order?: HistoryPage['order'] } = {},
 ): Promise<number> {
   if (isEmpty(filters)) return 0
+  const walk = filters.since ? order : 'time'
   const count = async (repo: Repository) => {
-    const here = filters.follow ? undefined : readHere(filters, 0)
+    const here = filters.follow || walk !== 'time' ? undefined : readHere(filters, 0)
     const tips = here && [...here.from, ...(here.excluding ?? [])]
     const known =
       here && tips && (await inDag(repo, tips, (dag) => log(repo, dag, here, atMost ?? Number.POSITIVE_INFINITY)))
@@ -100,7 +102,12 @@ export async function countCommits(
     const { flags, ...rest } = selection(filters)
     const { stdout } = await repo.run('rev-list', {
       ...rest,
-      flags: [...flags, '--count', ...(atMost === undefined ? [] : ([`--max-count=${Math.trunc(atMost)}`] as const))],
+      flags: [
+        ...flags,
+        ...orderFlags[walk],
+        '--count',
+        ...(atMost === undefined ? [] : ([`--max-count=${Math.trunc(atMost)}`] as const)),
+      ],
     })
     return { count: Number(stdout.toString('latin1')) }
   }
@@ -111,7 +118,7 @@ export async function countCommits(
   const latest = `latest count ${atMost} ${JSON.stringify(others)}`
   const counted = await memoize(
     repo,
-    `count ${atMost} ${JSON.stringify(filters)}`,
+    `count ${atMost} ${walk} ${JSON.stringify(filters)}`,
     async (repo) => {
       const before = isOfPath ? getCached<Counted>(repo, latest) : undefined
       return (before && (await carriedOn(repo, filters, before, atMost))) ?? count(repo)

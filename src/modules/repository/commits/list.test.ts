@@ -108,6 +108,25 @@ describe('GET /projects/:id/repository/commits', () => {
       })
   })
 
+  test('the total of a topological list since a time is the number of its commits, where clocks are skewed', async ({
+    world,
+  }) => {
+    const { id, repository } = await storedProject(world)
+    const first = repository.commit({ a: '1' }, { seconds: 1_700_000_100 })
+    repository.commit({ a: '2' }, { seconds: 1_600_000_000 })
+    const late = repository.commit({ a: '3' }, { seconds: 1_700_000_200 })
+    const merge = repository.commit({ a: '4' }, { parents: [late, first], seconds: 1_700_000_300 })
+    const listed = linesOf(repository.git('rev-list', '--topo-order', '--max-age=1700000000', 'main'))
+    expect(listed).toEqual([merge, late])
+    for (const query of ['', '&all=true']) {
+      const { json, headers } = await world.root.get(
+        `/projects/${id}/repository/commits?order=topo&since=2023-11-14T22:13:20Z&per_page=1${query}`,
+      )
+      expect(ids(json)).toEqual([merge])
+      expect(headers).toMatchObject({ 'x-total': '2', 'x-total-pages': '2' })
+    }
+  })
+
   test('D1-COMMITS-PATH: a file is followed through renames, a directory is not', async ({ world }) => {
     const project = await storedProject(world)
     const content = 'line\n'.repeat(20)

@@ -86,7 +86,7 @@ const followed = (repo: Repository, history: HistoryFilters, order: Order): Prom
 async function total(repo: Repository, history: HistoryFilters, order: Order): Promise<number | undefined> {
   const count = history.follow
     ? (await followed(repo, history, order)).length
-    : await countCommits(repo, history, { atMost: countedRows + 1 })
+    : await countCommits(repo, history, { atMost: countedRows + 1, order })
   return upTo(maxCounted(history), count)
 }
 
