@@ -147,6 +147,31 @@ describe('git over HTTP', () => {
     expect((await world.root.get(`/projects/${project.id}`)).json).toMatchObject({ default_branch: 'main' })
   })
 
+  test('one push replaces a branch by branches below its name, and back, with the other refs of the push', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const work = await workTree(folder.path)
+    const url = world.remote(project, world.root)
+    const push = (...words: string[]) => git(work, 'push', '-q', url, ...words)
+    const refs = async () =>
+      (await git(work, 'ls-remote', '--refs', url)).split('\n').map((line) => line.split('\t')[1])
+    await push('main', 'main:topic', 'main:packed/a')
+    await push(':topic', 'main:topic/one', 'main:topic/two', 'main:other')
+    expect(await refs()).toEqual(
+      ['main', 'other', 'packed/a', 'topic/one', 'topic/two'].map((name) => `refs/heads/${name}`),
+    )
+    await push(':topic/one', ':topic/two', 'main:topic', ':packed/a', 'main:refs/tags/v1')
+    expect(await refs()).toEqual(['refs/heads/main', 'refs/heads/other', 'refs/heads/topic', 'refs/tags/v1'])
+
+    // Git moves no such refs in one transaction, so an atomic push is refused, with the reason.
+    await expect(push('--atomic', ':topic', 'main:topic/one', 'main:more')).rejects.toThrow(
+      /refs\/heads\/topic\/one cannot be created while refs\/heads\/topic exists/,
+    )
+    expect(await refs()).toEqual(['refs/heads/main', 'refs/heads/other', 'refs/heads/topic', 'refs/tags/v1'])
+  })
+
   test('an archived project is read-only over HTTP', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()

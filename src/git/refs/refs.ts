@@ -341,7 +341,7 @@ async function haveMoved(repo: Repository, updates: readonly RefUpdate[]) {
 
 /**
  * The updates that can never succeed, with their failures: `unprocessable` or `conflict`. Of two new names that collide, the
- * first is possible.
+ * first is possible. A name that is deleted together with them is still in the way: git checks all names before it changes one.
  */
 export async function impossibleUpdates(
   repo: Repository,
@@ -363,7 +363,6 @@ export async function impossibleUpdates(
         new NothingMoved('unprocessable', `The object ${to} is a ${type}, and a branch points to a commit`),
       )
   }
-  const deleted = new Set(updates.filter(({ to }) => to === null).map(({ name }) => name))
   const names = new Set<string>()
   // Each folder with one of the names below it.
   const folders = new Map<string, RefName>()
@@ -371,7 +370,7 @@ export async function impossibleUpdates(
     names.add(name)
     for (const folder of foldersOf(name)) folders.set(folder, name)
   }
-  for (const { name } of await listRefs(repo, 'refs/')) if (!deleted.has(name)) take(name)
+  for (const { name } of await listRefs(repo, 'refs/')) take(name)
   for (const { name } of added) {
     if (impossible.has(name)) continue
     const inWay = foldersOf(name).find((folder) => names.has(folder)) ?? folders.get(name)
@@ -386,7 +385,7 @@ export async function impossibleUpdates(
 }
 
 /** `refs/heads/a` and `refs/heads/a/b` of `refs/heads/a/b/c`. */
-const foldersOf = (name: RefName): RefName[] => {
+export const foldersOf = (name: RefName): RefName[] => {
   const parts = name.split('/')
   return parts.slice(3).map((_, index) => parts.slice(0, index + 3).join('/') as RefName)
 }

@@ -1,6 +1,7 @@
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import {
+  foldersOf,
   impossibleUpdates,
   isLocked,
   manyRefs,
@@ -33,11 +34,24 @@ export async function movePushedRefs(
   const left = updates.filter(({ name }) => !refused.has(name)).map(asUpdate)
   if (isAtomic) return moveTogether(repo, left, refused)
   const outcomes = new Map(refused)
-  for (let at = 0; at < left.length; at += manyRefs) {
-    const moved = await moveEach(repo, left.slice(at, at + manyRefs))
-    for (const [name, outcome] of moved) outcomes.set(name, outcome)
-  }
+  for (const turn of inTurns(left))
+    for (let at = 0; at < turn.length; at += manyRefs) {
+      const moved = await moveEach(repo, turn.slice(at, at + manyRefs))
+      for (const [name, outcome] of moved) outcomes.set(name, outcome)
+    }
   return outcomes
+}
+
+/**
+ * Deletions that make room for other names come first, as where git moves the refs of a push one by one: in one transaction it
+ * cannot replace `a` by `a/b`.
+ */
+function inTurns(updates: readonly RefUpdate[]): readonly (readonly RefUpdate[])[] {
+  const added = new Set(updates.flatMap(({ name, to }) => (to === null ? [] : name)))
+  const folders = new Set([...added].flatMap(foldersOf))
+  const makesRoom = ({ name, to }: RefUpdate): boolean =>
+    to === null && (folders.has(name) || foldersOf(name).some((folder) => added.has(folder)))
+  return [updates.filter(makesRoom), updates.filter((update) => !makesRoom(update))]
 }
 
 const asUpdate = ({ name, from, to }: RefChange): RefUpdate => ({ name, from: from ?? 'absent', to })
