@@ -180,7 +180,7 @@ export type Ref = {
   readonly name: RefName
   readonly oid: Oid
   readonly type: ObjectType
-  /** The peeled target of an annotated tag; for other refs the same as `oid`. */
+  /** What an annotated tag leads to, through other tags; for other refs the same as `oid`. */
   readonly target: Oid
 }
 
@@ -214,11 +214,25 @@ export async function listRefs(
   prefixes: string | readonly string[],
   filters: RefFilters = {},
 ): Promise<Ref[]> {
-  const lines = await forEachRef(repo, prefixes, filters, '%(refname) %(objectname) %(objecttype) %(*objectname)')
-  return lines.map((line) => {
-    const [name, oid, type, peeled] = line.split(' ') as [RefName, Oid, ObjectType, Oid | '']
-    return { name, oid, type, target: peeled === '' || peeled === undefined ? oid : peeled }
-  })
+  const fields = '%(refname) %(objectname) %(objecttype) %(*objectname) %(*objecttype)'
+  const lines = (await forEachRef(repo, prefixes, filters, fields)).map(
+    (line) => line.split(' ') as [RefName, Oid, ObjectType, Oid | '', ObjectType | ''],
+  )
+  const peeled = await peelTagsOfTags(
+    repo,
+    lines.flatMap(([, oid, , , targetType]) => (targetType === 'tag' ? oid : [])),
+  )
+  return lines.map(([name, oid, type, target]) => ({ name, oid, type, target: peeled.get(oid) ?? (target || oid) }))
+}
+
+/** What the tags lead to. Git before 2.45 lists the first target only. One round trip, if there are any. */
+async function peelTagsOfTags(repo: Repository, tags: readonly Oid[]): Promise<ReadonlyMap<Oid, Oid | undefined>> {
+  if (tags.length === 0) return new Map()
+  const found = await objectInfos(
+    await repo.objects(),
+    tags.map((oid) => `${oid}^{}`),
+  )
+  return new Map(tags.map((oid, index) => [oid, found[index]?.oid]))
 }
 
 /** A ref and its unpeeled target. */

@@ -60,6 +60,23 @@ describe('repositories of forks', () => {
     expect(await drafts(to)).toEqual([])
   })
 
+  test('a fork tells clients the commits of tags of tags, as its source does', async ({ world }) => {
+    const source = await sourceWithHistory(world)
+    await using work = await temporaryFolder()
+    const url = world.remote(source, world.root)
+    await git(work.path, 'clone', '-q', url, '.')
+    await git(work.path, 'tag', '-am', 'Of a tag', 'v2', 'v1')
+    await git(work.path, 'tag', '-am', 'Of a tag of a tag', 'v3', 'v2')
+    await git(work.path, 'push', '-q', url, 'v2', 'v3')
+    const id = await forkOf(await world.user(), source)
+    await bringRepository(world, id)
+    const { http_url_to_repo } = (await world.root.get(`/projects/${id}`)).json
+    const told = await git(work.path, 'ls-remote', '--tags', http_url_to_repo)
+    expect(told).toBe(await git(work.path, 'ls-remote', '--tags', url))
+    const commit = await git(work.path, 'rev-parse', 'v1^{commit}')
+    for (const name of ['v1', 'v2', 'v3']) expect(told).toContain(`${commit}\trefs/tags/${name}^{}`)
+  })
+
   test('a fork has no hidden refs of its source and no objects that only those reach', async ({ world }) => {
     const source = await sourceWithHistory(world)
     const from = await repositoryOf(world, source.id)

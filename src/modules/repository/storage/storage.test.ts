@@ -39,6 +39,7 @@ describe('GET /projects/:id/snapshot', () => {
     repository.git('update-ref', `refs/keep-around/${first}`, first)
     repository.commit({ a: '2', [`${'dir/'.repeat(30)}b`]: 'x'.repeat(100_000) })
     repository.git('tag', '-a', 'v1', '-m', 'One')
+    repository.git('tag', '-a', 'v2', '-m', 'Of a tag', 'v1')
     const answer = await request(`${world.origin}/api/v4/projects/${id}/snapshot`, {
       headers: { 'private-token': world.root.token! },
     })
@@ -49,6 +50,7 @@ describe('GET /projects/:id/snapshot', () => {
     })
     const refs = await unpacked(folder.path, Buffer.from(await answer.body.arrayBuffer()))
     expect(refs).toBe(repository.git('for-each-ref', '--format=%(objectname) %(refname)'))
+    expect(await git(folder.path, 'show-ref', '--tags', '-d')).toBe(repository.git('show-ref', '--tags', '-d'))
     expect(await git(folder.path, 'show', 'HEAD:a')).toBe('2')
     expect(await git(folder.path, 'symbolic-ref', 'HEAD')).toBe('refs/heads/main')
   })
