@@ -14,7 +14,7 @@ export function parseObjectText(content: Buffer): ObjectText {
   const decode = decoderOf(encoding)
   const headers = new Map<string, string[]>()
   let last: string[] | undefined
-  for (const line of decode(head).split('\n')) {
+  for (const line of headerLines(head, decode)) {
     if (line.startsWith(' ')) {
       if (last) last[last.length - 1] += `\n${line.slice(1)}`
       continue
@@ -29,11 +29,31 @@ export function parseObjectText(content: Buffer): ObjectText {
   return { headers, message: gap < 0 ? '' : decode(content.subarray(gap + 2)) }
 }
 
-/** A commit may name its encoding; without a known one, the charset is guessed. */
-function decoderOf(encoding: string | undefined): (bytes: Buffer) => string {
+type Decode = (bytes: Buffer) => string
+
+/**
+ * The charset is guessed from all lines together. A named one is decoded by line: a name that does not end its shift of
+ * ISO-2022-JP must not swallow the headers that follow.
+ */
+function headerLines(head: Buffer, decode: Decode): string[] {
+  if (decode === decodeText) return decodeText(head).split('\n')
+  return head
+    .toString('latin1')
+    .split('\n')
+    .map((line) => decode(Buffer.from(line, 'latin1')))
+}
+
+const ascii = 'tree'
+
+/**
+ * A commit may name its encoding; without a known one, the charset is guessed. So it is where ASCII would be other text, as in
+ * UTF-16: git writes headers in ASCII, and no zero bytes, so the name is only a setting of the client.
+ */
+function decoderOf(encoding: string | undefined): Decode {
   if (encoding === undefined || /^utf-?8$/i.test(encoding)) return decodeText
   try {
     const decoder = new TextDecoder(encoding)
+    if (decoder.decode(Buffer.from(ascii)) !== ascii) return decodeText
     return (bytes) => decoder.decode(bytes).replaceAll('\0', '')
   } catch {
     return decodeText

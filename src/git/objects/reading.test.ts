@@ -193,6 +193,26 @@ describe('a commit', () => {
       ),
     )
     expect(latin).toMatchObject({ message: 'Grüße\n', author: { name: 'Jörg' } })
+    // Git writes what `i18n.commitEncoding` says, and converts nothing.
+    const mislabelled = await readCommit(
+      made.repo,
+      store(
+        `tree ${tree}\nauthor A <a@x> 1 +0000\ncommitter B <b@x> 2 +0000\nencoding UTF-16\n\nGr\xc3\xbc\xc3\x9fe\n`,
+      ),
+    )
+    expect(mislabelled).toMatchObject({ tree, message: 'Grüße\n', author: { name: 'A' }, committer: { seconds: 2 } })
+    const [shifted, unended] = await Promise.all(
+      ['\x1b$B8+\x1b(B', '\x1b$B8+'].map((name) =>
+        readCommit(
+          made.repo,
+          store(
+            `tree ${tree}\nauthor ${name} <a@x> 1 +0000\ncommitter B <b@x> 2 +0000\nencoding ISO-2022-JP\n\n\x1b$B8+\x1b(B\n`,
+          ),
+        ),
+      ),
+    )
+    expect(shifted).toMatchObject({ tree, message: '見\n', author: { name: '見', email: 'a@x' } })
+    expect(unended).toMatchObject({ tree, message: '見\n', committer: { name: 'B', email: 'b@x', seconds: 2 } })
     const signed = await readCommit(
       made.repo,
       store(

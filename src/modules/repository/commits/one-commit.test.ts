@@ -89,6 +89,28 @@ describe('GET /projects/:id/repository/commits/:sha', () => {
       })
   })
 
+  test('a commit that only claims to be in UTF-16 is read, and its branch can be written', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    const first = repository.commit({ a: '1\n' })
+    const tree = repository.git('rev-parse', `${repository.commit({ a: '1\n2\n' }, { branch: 'other' })}^{tree}`)
+    const identity = ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', '-c', 'i18n.commitEncoding=UTF-16']
+    const sha = repository.git(...identity, 'commit-tree', '-p', first, '-m', 'Wörds', tree)
+    repository.git('update-ref', 'refs/heads/main', sha)
+    const at = `/projects/${id}/repository`
+    const shown = { id: sha, parent_ids: [first], title: 'Wörds', author_name: 'Ann', stats: { additions: 1 } }
+    expect((await world.root.get(`${at}/commits/${sha}`)).json).toMatchObject(shown)
+    expect((await world.root.get(`${at}/commits?with_stats=true`)).json).toMatchObject([shown, { id: first }])
+    expect((await world.root.get(`${at}/compare?from=${first}&to=main`)).json).toMatchObject({
+      commits: [{ id: sha }],
+      diffs: [{ new_path: 'a' }],
+    })
+    const actions = [{ action: 'update', file_path: 'a', content: '3\n' }]
+    expect(await world.root.post(`${at}/commits`, { branch: 'main', commit_message: 'Next', actions })).toMatchObject({
+      status: 201,
+      json: { parent_ids: [sha] },
+    })
+  })
+
   test('a commit in any encoding is shown as text, and one without a message has a title', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
