@@ -4,6 +4,14 @@ export const tooLong = (maximum: number): string => `is too long (maximum is ${m
 export const blank = "can't be blank"
 export const taken = 'has already been taken'
 
+/** Counts characters (code points), and only if the UTF-16 length allows for too many. */
+export const lengthViolations = (text: string, maximum: number): string[] =>
+  text.length > maximum && [...text].length > maximum ? [tooLong(maximum)] : []
+
+/** As `lengthViolations`, for a text that must not be blank. */
+export const requiredTextViolations = (text: string, maximum: number): string[] =>
+  text.trim() === '' ? [blank] : lengthViolations(text, maximum)
+
 /** The fields that have violations; `undefined` if none has. */
 export function violationsOf(fields: Record<string, readonly string[]>): Record<string, readonly string[]> | undefined {
   const left = Object.entries(fields).filter(([, violations]) => violations.length > 0)

@@ -1,7 +1,6 @@
+import { blank, lengthViolations } from '../kernel/violations.ts'
 import type { Chosen, SettingSchema } from './declared/schema.ts'
 import { declared } from './settings.ts'
-
-const blank = "can't be blank"
 
 const isBlank = (value: unknown): boolean =>
   value === null || value === undefined || (typeof value === 'string' && value.trim() === '')
@@ -47,8 +46,7 @@ function aboutValue(value: unknown, schema: SettingSchema, all: Chosen): string[
       texts.push(`must be greater than ${exclusiveMinimum}`)
     if (maximum !== undefined && value > maximum) texts.push(`must be less than or equal to ${maximum}`)
   }
-  if (typeof value === 'string' && maxLength !== undefined && [...value].length > maxLength)
-    texts.push(`is too long (maximum is ${maxLength} characters)`)
+  if (typeof value === 'string' && maxLength !== undefined) texts.push(...lengthViolations(value, maxLength))
   // Skips further rules if the value is out of bounds.
   return texts.length > 0 ? texts : rules.flatMap((rule) => rule(value, all))
 }

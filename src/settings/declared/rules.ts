@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { expressionViolation } from '../../kernel/expression.ts'
+import { blank } from '../../kernel/violations.ts'
 import { dayInSeconds, readDuration } from './durations.ts'
 import type { Chosen, Rule } from './schema.ts'
 
@@ -89,7 +90,7 @@ export const thousandths = rule<number>(
   'must be a multiple of 0.001',
 )
 
-export const present = rule<readonly unknown[]>((value) => value.length > 0, "can't be blank")
+export const present = rule<readonly unknown[]>((value) => value.length > 0, blank)
 
 export const certificate: Rule<string> = (value) => (readCertificate(value) ? [] : ['is not a valid X509 certificate.'])
 

@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { type FieldViolations, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
-import { blank, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { blank, requiredTextViolations, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import type { Settings } from '../../../settings/settings.ts'
 import { findUser, type UserRow } from '../users/queries.ts'
 import { parseFingerprint } from './fingerprint.ts'
@@ -23,8 +23,7 @@ const maximumTitleLength = 255
 
 export type KeyInput = { title: string; key: string; expires_at?: Date }
 
-export const titleViolations = (title: string): string[] =>
-  title.trim() === '' ? [blank] : [...title].length > maximumTitleLength ? [tooLong(maximumTitleLength)] : []
+export const titleViolations = (title: string): string[] => requiredTextViolations(title, maximumTitleLength)
 
 const keyViolations = (text: string, parsed: PublicKey | undefined, settings: Settings): string[] => {
   if (text.length > maximumKeyLength) return [tooLong(maximumKeyLength)]

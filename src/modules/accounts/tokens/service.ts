@@ -7,7 +7,7 @@ import type { EventPlace } from '../../../events/catalogue.ts'
 import { emit } from '../../../events/log.ts'
 import { inadmissible, invalidFields } from '../../../kernel/failure.ts'
 import { digestOf, newSecret } from '../../../kernel/token-secret.ts'
-import { tooLong } from '../../../kernel/violations.ts'
+import { blank, tooLong } from '../../../kernel/violations.ts'
 import {
   copyLimits,
   findRevokedFamily,
@@ -29,7 +29,7 @@ const maxNameLength = 255
 
 /** Validates the scopes of a new token; throws `invalid` with the field. */
 export function tokenScopes(names: readonly string[], admin: boolean): Scope[] {
-  if (names.length === 0) throw invalidFields({ scopes: ["can't be blank"] })
+  if (names.length === 0) throw invalidFields({ scopes: [blank] })
   const known = [...new Set(names)].filter(isScope)
   // Only administrators may act for others, so only they may use `sudo`.
   if (known.length < new Set(names).size || (known.includes('sudo') && !admin))
@@ -88,7 +88,7 @@ export type NewTokenRequest = {
 /** Creates a token. Its secret is returned once: only the digest is stored. */
 export async function createToken(tx: Tx, request: NewTokenRequest): Promise<TokenRow & { token: string }> {
   const { limits, secret = newSecret() } = request
-  if (request.name.trim() === '') throw invalidFields({ name: ["can't be blank"] })
+  if (request.name.trim() === '') throw invalidFields({ name: [blank] })
   if ([...request.name].length > maxNameLength) throw invalidFields({ name: [tooLong(maxNameLength)] })
   const id = await insertToken(tx, {
     ...request,

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
-import { tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { lengthViolations, violationsOf } from '../../../kernel/violations.ts'
 import { isEmoji } from '../../../markdown/emoji.ts'
 import { noStatus } from './entity.ts'
 import { deleteStatus, findStatus, type StatusRow, saveStatus } from './queries.ts'
@@ -23,7 +23,7 @@ export async function setStatus(ctx: Ctx, emoji: string, message: string): Promi
   const status = { emoji: emoji.trim() === '' ? defaultEmoji : emoji, message }
   const violations = violationsOf({
     emoji: isEmoji(status.emoji) ? [] : ['is not included in the list'],
-    message: [...message].length > maxMessageLength ? [tooLong(maxMessageLength)] : [],
+    message: lengthViolations(message, maxMessageLength),
   })
   if (violations) throw invalidFields(violations)
   await saveStatus(ctx.db, userId, status)

@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import { emit } from '../../../events/log.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
-import { tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { lengthViolations, violationsOf } from '../../../kernel/violations.ts'
 import { acceptAvatar } from '../../namespaces/index.ts'
 import { colorViolations } from './colors.ts'
 import {
@@ -52,5 +52,5 @@ export async function changeAppearance(
 function textViolations(name: string, value: unknown): string[] {
   if (typeof value !== 'string') return []
   if (name.endsWith('_color')) return colorViolations(value)
-  return [...value].length > maxTextLength ? [tooLong(maxTextLength)] : []
+  return lengthViolations(value, maxTextLength)
 }

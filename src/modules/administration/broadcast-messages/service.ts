@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
-import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { lengthViolations, requiredTextViolations, violationsOf } from '../../../kernel/violations.ts'
 import { colorViolations } from '../appearance/colors.ts'
 import {
   type BroadcastMessage,
@@ -37,12 +37,11 @@ const over = (held: BroadcastMessage, input: BroadcastMessageInput): BroadcastMe
 })
 
 function check({ message, color, font, target_path }: BroadcastMessage): void {
-  const long = (text: string, maximum: number) => ([...text].length > maximum ? [tooLong(maximum)] : [])
   const violations = violationsOf({
-    message: message.trim() === '' ? [blank] : long(message, maxLengths.message),
+    message: requiredTextViolations(message, maxLengths.message),
     color: colorViolations(color),
     font: colorViolations(font),
-    target_path: long(target_path ?? '', maxLengths.target_path),
+    target_path: lengthViolations(target_path ?? '', maxLengths.target_path),
   })
   if (violations) throw invalidFields(violations)
 }

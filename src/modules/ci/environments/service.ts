@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
-import { blank, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { blank, lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
 import { lockProject, type ProjectSubject } from '../../projects/index.ts'
 import { findLastDeployment } from './deployment-queries.ts'
 import { slugOf, type Tier, tierOf } from './names.ts'
@@ -23,11 +23,10 @@ const maxLength = 255
 
 /** Throws `invalid` for values that break a rule. */
 function requireValid({ name, external_url, description }: Omit<EnvironmentValues, 'slug' | 'tier'>): void {
-  const long = (text: string | null) => (text !== null && [...text].length > maxLength ? [tooLong(maxLength)] : [])
   const violations = violationsOf({
-    name: name.trim() === '' ? [blank] : [...long(name), ...nameViolations(name)],
-    external_url: [...long(external_url), ...urlViolations(external_url)],
-    description: description !== null && [...description].length > 10_000 ? [tooLong(10_000)] : [],
+    name: name.trim() === '' ? [blank] : [...lengthViolations(name, maxLength), ...nameViolations(name)],
+    external_url: [...lengthViolations(external_url ?? '', maxLength), ...urlViolations(external_url)],
+    description: lengthViolations(description ?? '', 10_000),
   })
   if (violations) throw invalidFields(violations)
 }

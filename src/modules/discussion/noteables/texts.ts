@@ -1,5 +1,5 @@
 import type { FieldViolations } from '../../../kernel/failure.ts'
-import { blank, tooLong } from '../../../kernel/violations.ts'
+import { lengthViolations, requiredTextViolations } from '../../../kernel/violations.ts'
 
 const longestTitle = 255
 const longestDescription = 1_048_576
@@ -14,15 +14,6 @@ export const cleanTitle = (title: string): string => {
   return clean === title ? title : clean.trim()
 }
 
-const titleViolations = (title: string | undefined): string[] => {
-  if (title === undefined) return []
-  if (title.trim() === '') return [blank]
-  return [...title].length > longestTitle ? [tooLong(longestTitle)] : []
-}
-
-/** Counts characters only if the length allows for too many. */
-const isTooLong = (text: string): boolean => text.length > longestDescription && [...text].length > longestDescription
-
 /** Violations of the given title and description of a noteable. */
 export const textViolations = ({
   title,
@@ -31,6 +22,6 @@ export const textViolations = ({
   readonly title?: string | undefined
   readonly description?: string | null | undefined
 }): FieldViolations => ({
-  title: titleViolations(title),
-  description: isTooLong(description ?? '') ? [tooLong(longestDescription)] : [],
+  title: title === undefined ? [] : requiredTextViolations(title, longestTitle),
+  description: lengthViolations(description ?? '', longestDescription),
 })

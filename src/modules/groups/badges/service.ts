@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
-import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { blank, lengthViolations, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { fill } from './placeholders.ts'
 import { type BadgeRow, type BadgeValues, deleteBadge, findBadge, insertBadge, updateBadge } from './queries.ts'
@@ -32,7 +32,7 @@ export function checkUrls({ link_url, image_url }: Pick<BadgeValues, 'link_url' 
   const violations = violationsOf({
     link_url: urlViolations(link_url),
     image_url: urlViolations(image_url),
-    name: [...(name ?? '')].length > maxLengths.name ? [tooLong(maxLengths.name)] : [],
+    name: lengthViolations(name ?? '', maxLengths.name),
   })
   if (violations) throw invalidFields(violations)
 }

@@ -1,14 +1,11 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
-import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { requiredTextViolations, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { type CustomAttributeRow, deleteCustomAttribute, saveCustomAttribute } from './queries.ts'
 
 const maxLengths = { key: 255, value: 65_535 }
-
-const violationsAbout = (text: string, maximum: number): string[] =>
-  text.trim() === '' ? [blank] : [...text].length > maximum ? [tooLong(maximum)] : []
 
 /** Creates or replaces an attribute. */
 export async function setCustomAttribute(
@@ -17,8 +14,8 @@ export async function setCustomAttribute(
   attribute: CustomAttributeRow,
 ): Promise<CustomAttributeRow> {
   const violations = violationsOf({
-    key: violationsAbout(attribute.key, maxLengths.key),
-    value: violationsAbout(attribute.value, maxLengths.value),
+    key: requiredTextViolations(attribute.key, maxLengths.key),
+    value: requiredTextViolations(attribute.value, maxLengths.value),
   })
   if (violations) throw invalidFields(violations)
   await ctx.transaction(async (tx) => {

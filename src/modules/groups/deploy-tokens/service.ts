@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { digestOf, newSecret } from '../../../kernel/token-secret.ts'
-import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { blank, requiredTextViolations, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { type DeployTokenRow, insertDeployToken, revokeDeployToken } from './queries.ts'
 import type { DeployTokenScope } from './scopes.ts'
@@ -20,7 +20,7 @@ export async function createDeployToken(
 ): Promise<DeployTokenRow & { token: string }> {
   const { name, username } = token
   const violations = violationsOf({
-    name: name.trim() === '' ? [blank] : [...name].length > maxLength ? [tooLong(maxLength)] : [],
+    name: requiredTextViolations(name, maxLength),
     username:
       username === null
         ? []

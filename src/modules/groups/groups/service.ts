@@ -8,7 +8,7 @@ import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { type FieldViolations, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
 import {
   acceptAvatar,
   claimRoute,
@@ -43,7 +43,7 @@ const maxDescriptionLength = 255
 
 /** Errors of the description of a group. */
 export const descriptionViolations = (description: string | null | undefined): string[] =>
-  [...(description ?? '')].length > maxDescriptionLength ? [tooLong(maxDescriptionLength)] : []
+  lengthViolations(description ?? '', maxDescriptionLength)
 
 /** Maximum depth of nested groups. */
 export const deepestNesting = 20

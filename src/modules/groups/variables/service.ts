@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { conflict, invalidFields, notFound } from '../../../kernel/failure.ts'
-import { blank, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { blank, lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import {
   deleteVariable,
@@ -34,8 +34,6 @@ const scopeText = "can contain only letters, digits, '-', '_', '/', '$', '{', '}
 
 const shownAgain = 'The visibility setting cannot be changed for masked and hidden variables.'
 
-const lengthOf = (text: string, maximum: number): string[] => ([...text].length > maximum ? [tooLong(maximum)] : [])
-
 function check(
   key: string,
   { value, masked, environment_scope, description }: VariableAttributes & { value: string },
@@ -45,18 +43,18 @@ function check(
       key === ''
         ? [blank]
         : [
-            ...lengthOf(key, maxLengths.key),
+            ...lengthViolations(key, maxLengths.key),
             ...(/^[A-Za-z0-9_]+$/.test(key) ? [] : ["can contain only letters, digits and '_'."]),
           ],
-    value: [...lengthOf(value, maxLengths.value), ...(masked && !maskable.test(value) ? ['is invalid'] : [])],
+    value: [...lengthViolations(value, maxLengths.value), ...(masked && !maskable.test(value) ? ['is invalid'] : [])],
     environment_scope:
       environment_scope.trim() === ''
         ? [blank]
         : [
-            ...lengthOf(environment_scope, maxLengths.environment_scope),
+            ...lengthViolations(environment_scope, maxLengths.environment_scope),
             ...(scopeShape.test(environment_scope) ? [] : [scopeText]),
           ],
-    description: lengthOf(description ?? '', maxLengths.description),
+    description: lengthViolations(description ?? '', maxLengths.description),
   })
   if (violations) throw invalidFields(violations)
 }

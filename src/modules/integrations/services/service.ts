@@ -3,6 +3,7 @@ import { ParameterError } from '../../../api/params/parameter-error.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { type FieldViolations, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { blank } from '../../../kernel/violations.ts'
 import { oneLine } from '../../../mail/smtp-mailer.ts'
 import { isEmailAddress } from '../../accounts/index.ts'
 import { findAddress } from '../hooks/address.ts'
@@ -73,7 +74,7 @@ function violationsIn(input: ServiceInput): FieldViolations {
   }
   if (input.recipients != null) {
     const recipients = recipientsIn(input.recipients)
-    if (recipients.length === 0) violations['recipients'] = ["can't be blank"]
+    if (recipients.length === 0) violations['recipients'] = [blank]
     else if (recipients.length > maxRecipients)
       violations['recipients'] = [`are too many (maximum is ${maxRecipients})`]
     else if (!recipients.every(isEmailAddress)) violations['recipients'] = ['must be e-mail addresses']

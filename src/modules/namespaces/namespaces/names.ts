@@ -1,4 +1,4 @@
-import { blank, tooLong } from '../../../kernel/violations.ts'
+import { requiredTextViolations } from '../../../kernel/violations.ts'
 
 /** Rules of names and paths. Source: supplement to the API documents, "Names and paths". */
 
@@ -27,12 +27,6 @@ const groupNameText = "can contain only letters, digits, '_', '.', dash and spac
 const projectNameText =
   "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'."
 
-/** Length in code points, not UTF-16 units. */
-const length = (text: string): number => [...text].length
-
-const lengthViolations = (text: string, maximum: number): string[] =>
-  text.trim() === '' ? [blank] : length(text) > maximum ? [tooLong(maximum)] : []
-
 /**
  * In characters, which are bytes in a path. An index entry holds at most 2,700 bytes, and URLs have their own limits.
  */
@@ -45,14 +39,14 @@ export const fullPathViolations = (fullPath: string): string[] =>
 
 /** Errors in the path of a user or group; `inner` for a subgroup. */
 export function namespacePathViolations(path: string, inner: boolean): string[] {
-  const violations = lengthViolations(path, maximumLength)
+  const violations = requiredTextViolations(path, maximumLength)
   if (path !== '' && (!pathShape.test(path) || /(\.|\.git|\.atom)$/i.test(path))) violations.push(namespacePathText)
   if ((inner ? innerReserved : topLevelReserved).has(path.toLowerCase())) violations.push(`${path} is a reserved name`)
   return violations
 }
 
 export function projectPathViolations(path: string): string[] {
-  const violations = lengthViolations(path, maximumLength)
+  const violations = requiredTextViolations(path, maximumLength)
   // File systems and URLs give `.` and `..` a meaning.
   if (path !== '' && (!pathShape.test(path) || /(\.git|\.atom)$/i.test(path) || /^\.\.?$/.test(path)))
     violations.push(projectPathText)
@@ -61,14 +55,14 @@ export function projectPathViolations(path: string): string[] {
 }
 
 export function groupNameViolations(name: string): string[] {
-  const violations = lengthViolations(name, maximumLength)
+  const violations = requiredTextViolations(name, maximumLength)
   if (name !== '' && !/^(?:[\p{L}\p{N}\p{M}_.\p{Pd} ()\p{Extended_Pictographic}]|\u200d|\ufe0f)+$/u.test(name))
     violations.push(groupNameText)
   return violations
 }
 
 export function projectNameViolations(name: string): string[] {
-  const violations = lengthViolations(name, maximumLength)
+  const violations = requiredTextViolations(name, maximumLength)
   if (
     name !== '' &&
     !/^[\p{L}\p{N}_\p{Extended_Pictographic}](?:[\p{L}\p{N}\p{M}_.\p{Pd} +\p{Extended_Pictographic}]|\u200d|\ufe0f)*$/u.test(

@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { requiredTextViolations, violationsOf } from '../../../kernel/violations.ts'
 import { lockGroup, type ProjectOrGroupHolder } from '../../groups/index.ts'
 import {
   type BoardRow,
@@ -29,7 +29,7 @@ export async function getBoard(ctx: Ctx, holder: ProjectOrGroupHolder, id: numbe
 function cleanName(name: string): string {
   const clean = name.trim()
   const violations = violationsOf({
-    name: [...(clean === '' ? [blank] : []), ...([...clean].length > longestName ? [tooLong(longestName)] : [])],
+    name: requiredTextViolations(clean, longestName),
   })
   if (violations) throw invalidFields(violations)
   return clean

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { conflict, invalidFields, notFound } from '../../../kernel/failure.ts'
-import { taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
 import { followPriority } from '../order-copies/jobs.ts'
 import { lockLabels } from '../order-copies/queries.ts'
@@ -57,7 +57,7 @@ function checked({ name, color, description }: LabelValues): LabelValues {
   const violations = violationsOf({
     title: titleViolations(name),
     color: parsed === undefined ? ['must be a valid color code'] : [],
-    description: [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : [],
+    description: lengthViolations(description ?? '', longestDescription),
   })
   if (violations) throw invalidFields(violations)
   return { name: name.trim(), color: parsed!, description }

@@ -5,7 +5,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { type FieldViolations, forbidden, invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
-import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { blank, lengthViolations, violationsOf } from '../../../kernel/violations.ts'
 import { loadGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { followDueDate } from '../order-copies/jobs.ts'
@@ -30,7 +30,7 @@ const refuse = (verb: 'create' | 'update', fields: FieldViolations) => invalidFi
 function check(verb: 'create' | 'update', { title, description, start_date, due_date }: MilestoneValues): void {
   const violations = violationsOf({
     title: titleViolations(title),
-    description: [...(description ?? '')].length > longest.description ? [tooLong(longest.description)] : [],
+    description: lengthViolations(description ?? '', longest.description),
     // Dates as text sort by time.
     due_date:
       start_date !== null && due_date !== null && due_date < start_date ? ['must be greater than start date'] : [],
@@ -40,10 +40,7 @@ function check(verb: 'create' | 'update', { title, description, start_date, due_
 
 const titleViolations = (title: string): string[] => {
   if (title.trim() === '') return [blank]
-  return [
-    ...([...title].length > longest.title ? [tooLong(longest.title)] : []),
-    ...(/\p{Cc}/u.test(title) ? ['is invalid'] : []),
-  ]
+  return [...lengthViolations(title, longest.title), ...(/\p{Cc}/u.test(title) ? ['is invalid'] : [])]
 }
 
 const asUsed =

@@ -12,7 +12,7 @@ import { readRef } from '../../../git/refs/refs.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { taken as isTaken, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { taken as isTaken, lengthViolations, violationsOf } from '../../../kernel/violations.ts'
 import {
   acceptAvatar,
   claimRoute,
@@ -55,7 +55,7 @@ const maxDescriptionLength = 2000
 
 /** Errors of a description. */
 export const descriptionViolations = (description: string | null | undefined): string[] =>
-  [...(description ?? '')].length > maxDescriptionLength ? [tooLong(maxDescriptionLength)] : []
+  lengthViolations(description ?? '', maxDescriptionLength)
 
 /** Errors of a visibility in a namespace, for the caller. */
 export function visibilityViolations(

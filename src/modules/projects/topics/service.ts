@@ -3,7 +3,7 @@ import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
-import { blank, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { blank, lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
 import { acceptAvatar, saveAvatar } from '../../namespaces/index.ts'
 import {
   deleteTopicRow,
@@ -21,19 +21,17 @@ import {
 const maxLengths = { name: 255, title: 255, description: 1024 }
 
 function check({ name, title, description }: TopicAttributes): void {
-  const tooLongFor = (text: string | null, maximum: number) =>
-    [...(text ?? '')].length > maximum ? [tooLong(maximum)] : []
   const violations = violationsOf({
     name:
       name.trim() === ''
         ? [blank]
         : [
-            ...tooLongFor(name, maxLengths.name),
+            ...lengthViolations(name, maxLengths.name),
             // Lists of topics are comma-separated, and topics of projects are trimmed.
             ...(/,|\p{Cc}/u.test(name) || name !== name.trim() ? ['is invalid'] : []),
           ],
-    title: tooLongFor(title, maxLengths.title),
-    description: tooLongFor(description, maxLengths.description),
+    title: lengthViolations(title ?? '', maxLengths.title),
+    description: lengthViolations(description ?? '', maxLengths.description),
   })
   if (violations) throw invalidFields(violations)
 }

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
-import { blank, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { blank, lengthViolations, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import {
   deleteLink,
@@ -28,7 +28,7 @@ function requireLink({ name, url }: LinkValues, others: readonly LinkValues[]): 
   const violations = violationsOf({
     name: [
       ...(name.trim() === '' ? [blank] : []),
-      ...([...name].length > maxLengths.name ? [tooLong(maxLengths.name)] : []),
+      ...lengthViolations(name, maxLengths.name),
       ...(others.some((other) => other.name === name) ? [taken] : []),
     ],
     url: [...urlViolations(url), ...(others.some((other) => other.url === url) ? [taken] : [])],

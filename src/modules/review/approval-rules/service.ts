@@ -6,7 +6,7 @@ import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
-import { tooLong } from '../../../kernel/violations.ts'
+import { taken, tooLong } from '../../../kernel/violations.ts'
 import { readersAmong } from '../../discussion/index.ts'
 import { type GroupSubject, lockGroup } from '../../groups/index.ts'
 import { lockProject, type ProjectSubject } from '../../projects/index.ts'
@@ -141,16 +141,15 @@ async function lockHolder(tx: Tx, { of, id }: RuleHolder): Promise<{ readonly me
 /** The group or project in whose log events about a rule are. */
 const loggedIn = ({ holder, project }: Place) => (project ? { projectId: project.id } : { groupId: holder.id })
 
-const taken = ['has already been taken']
 /** Violations by the name of the unique index. */
 const duplicates: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  approval_rules_project: { name: taken },
-  approval_rules_merge_request: { name: taken },
-  approval_rules_group: { name: taken },
+  approval_rules_project: { name: [taken] },
+  approval_rules_merge_request: { name: [taken] },
+  approval_rules_group: { name: [taken] },
   approval_rules_any_of_group: { rule_type: ['any-approver for the group already exists'] },
   approval_rules_any_of_project: { rule_type: ['any-approver for the project already exists'] },
   approval_rules_any_of_merge_request: { rule_type: ['any-approver for the merge request already exists'] },
-  approval_rules_replaced: { approval_project_rule_id: taken },
+  approval_rules_replaced: { approval_project_rule_id: [taken] },
 }
 
 async function withoutDuplicates<T>(work: Promise<T>): Promise<T> {

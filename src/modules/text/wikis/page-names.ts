@@ -1,5 +1,6 @@
 import { isSafePath } from '../../../git/format/safe-path.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
+import { blank } from '../../../kernel/violations.ts'
 
 /** Formats in which the API writes pages. */
 export const writableFormats = ['markdown', 'rdoc', 'asciidoc', 'org'] as const
@@ -89,7 +90,7 @@ export function stemOf(title: string, folder = ''): string {
     .map((part) => part.trim().replaceAll(/\s+/g, ' '))
   const isRooted = squeezed.length > 1 && squeezed[0] === ''
   const parts = isRooted ? squeezed.slice(1) : squeezed
-  if (parts.join('') === '') throw refused("can't be blank")
+  if (parts.join('') === '') throw refused(blank)
   if (parts.some((part) => part === '' || part === '.' || part === '..')) throw refused('is invalid')
   const [name, folders] = [parts.at(-1)!, parts.slice(0, -1)]
   if (Buffer.byteLength(name) > maxTitleBytes)

@@ -7,6 +7,7 @@ import { readCommit } from '../../../git/objects/commits.ts'
 import { resolve } from '../../../git/refs/resolve.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { conflict, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { blank, taken } from '../../../kernel/violations.ts'
 import { initialBranch, safeFilename, shownMediaType } from '../../projects/index.ts'
 import { commitToSideRepository, type SideEdit } from '../../pushes/index.ts'
 import type { PageRow, StoredAttachment } from './entity.ts'
@@ -133,13 +134,13 @@ async function commit(
 }
 
 function requireContent(content: string): void {
-  if (content === '') throw invalidFields({ content: ["can't be blank"] })
+  if (content === '') throw invalidFields({ content: [blank] })
   if (Buffer.byteLength(content) > maxPageBytes)
     throw invalidFields({ content: [`is too long. The maximum size is ${maxPageBytes / 1024 / 1024} MB.`] })
 }
 
 async function requireFree(repo: Repository, head: Commit | undefined, slug: string): Promise<void> {
-  if (head && (await findPage(repo, head.oid, slug))) throw invalidFields({ title: ['has already been taken'] })
+  if (head && (await findPage(repo, head.oid, slug))) throw invalidFields({ title: [taken] })
 }
 
 /** Throws if the page is no longer as the request found it. */
