@@ -90,6 +90,10 @@ export const forbidden = (reason?: string): Failure =>
 
 export const invalid = (message: string): Failure => new Failure('invalid', message)
 
+/** The caller has made too many calls. The response does not say when the next one is allowed. */
+export const tooManyRequests = (): Failure =>
+  new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
+
 /** The input is valid, but the state of the subject or the permissions of the caller exclude it. */
 export const inadmissible = (reason: string): Failure => new Failure('inadmissible', reason)
 

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { Failure, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { invalidFields, notFound, tooManyRequests } from '../../../kernel/failure.ts'
 import { taken } from '../../../kernel/violations.ts'
 import { lockUser } from './edit-queries.ts'
 import { deleteEmailOf, type EmailRow, findEmailOf, insertEmail } from './email-queries.ts'
@@ -17,8 +17,7 @@ const maxMailsPerHour = 10
 async function requireMailLimit(tx: Tx, userId: number): Promise<void> {
   // With the row locked, concurrent requests count one another's mails.
   await lockUser(tx, userId)
-  if ((await countSent(tx, userId, 'confirmation', 60)) >= maxMailsPerHour)
-    throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
+  if ((await countSent(tx, userId, 'confirmation', 60)) >= maxMailsPerHour) throw tooManyRequests()
 }
 
 /** Adds a secondary email address. Unless `confirmed`, sends a confirmation mail; a limit applies per hour. */

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { Failure } from '../../../kernel/failure.ts'
+import { tooManyRequests } from '../../../kernel/failure.ts'
 import { countHit } from '../../../settings/queries.ts'
 
 const periodSeconds = 60
@@ -9,6 +9,5 @@ export async function requireAllowance({ db, actor, settings }: Ctx): Promise<vo
   const limit = settings.search_rate_limit
   if (limit === 0) return
   const hits = await countHit(db, `search:${actor!.id}`, periodSeconds)
-  if (hits > limit)
-    throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
+  if (hits > limit) throw tooManyRequests()
 }

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
-import { Failure, forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { forbidden, invalidFields, rowNotFound, tooManyRequests } from '../../../kernel/failure.ts'
 import { countHit } from '../../../settings/queries.ts'
 import { lockAccess } from '../../namespaces/index.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
@@ -42,8 +42,7 @@ export async function requestAccess(
     // The user was blocked while this waited for the lock.
     if (!asked) throw forbidden()
     // Each request sends several mails.
-    if ((await countHit(tx, `access_request:${id}`, 3600)) > maxRequestsPerHour)
-      throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
+    if ((await countHit(tx, `access_request:${id}`, 3600)) > maxRequestsPerHour) throw tooManyRequests()
     await mailAccessRequest(tx, ctx, membership, asked)
     await emit(tx, { kind: 'access_requested', ...placeOf(holder), actorId: id, payload: { user_id: id } })
     return asked

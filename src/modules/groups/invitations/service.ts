@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import { emit } from '../../../events/log.ts'
-import { Failure, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { Failure, invalidFields, rowNotFound, tooManyRequests } from '../../../kernel/failure.ts'
 import { countHit } from '../../../settings/queries.ts'
 import { isEmailAddress, isLeaving } from '../../accounts/index.ts'
 import { lockAccess } from '../../namespaces/index.ts'
@@ -83,8 +83,7 @@ const inviteAddress = (
     }
     const id = await insertInvitation(tx, holder, { email, level, expiresAt, createdBy: actorId })
     if (id === undefined) return `Member already invited to ${name}`
-    if ((await countHit(tx, `invitation:${actorId}`, 3600)) > maxMailsPerHour)
-      throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
+    if ((await countHit(tx, `invitation:${actorId}`, 3600)) > maxMailsPerHour) throw tooManyRequests()
     await mailInvitation(tx, ctx, membership, { email, level, expiresAt })
     await emit(tx, {
       kind: 'member_invited',

@@ -3,7 +3,7 @@ import { disposition } from '../../../api/disposition.ts'
 import type { RawBody, Reply } from '../../../api/endpoint.ts'
 import type { Holder } from '../../../db/portable/relation.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { Failure, invalidFields } from '../../../kernel/failure.ts'
+import { Failure, invalidFields, tooManyRequests } from '../../../kernel/failure.ts'
 import { countHit } from '../../../settings/queries.ts'
 import { guardUrl } from '../../instance/index.ts'
 import { exportArchive } from './jobs.ts'
@@ -17,8 +17,7 @@ const downloads = { hits: 10, seconds: 600 }
 
 /** Counts a call of the user, and throws `rate_limited` beyond the limit. */
 export async function limit(ctx: Ctx, key: string, { hits, seconds }: typeof starts): Promise<void> {
-  if ((await countHit(ctx.db, `${key}:${ctx.actor!.id}`, seconds)) > hits)
-    throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
+  if ((await countHit(ctx.db, `${key}:${ctx.actor!.id}`, seconds)) > hits) throw tooManyRequests()
 }
 
 /** Throws `404 Not Found` if an administrator has disabled exports of projects. */
