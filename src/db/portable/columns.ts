@@ -136,11 +136,11 @@ function isBounded(given: unknown, depth: number, budget: { left: number }): boo
   return Object.entries(given).every(([key, each]) => isWellFormed(key) && isBounded(each, depth - 1, budget))
 }
 
-/** An object id of git. */
-export const oid: ValueColumn = words(40, /^[0-9a-f]{40}$/)
-
 /** Hexadecimal digits. */
 export const hex = (digits: number): ValueColumn => words(digits, new RegExp(`^[0-9a-f]{${digits}}$`))
+
+/** An object id of git. */
+export const oid: ValueColumn = hex(40)
 
 /** Also null; the fallback of what a record lacks. */
 export function orNull<C extends Column>(column: C): C {

@@ -11,7 +11,7 @@ export const uploadRelation: Relation = {
     filename: words(255, /^(?!\.{1,2}$)[^/\\]+$/),
     uploader: { ...person, column: 'uploader_id' },
     created_at: moment,
-    digest: supplied(words(64, /^[0-9a-f]{64}$/)),
+    digest: supplied(hex(64)),
     size: supplied(whole(0, Number.MAX_SAFE_INTEGER)),
   },
   holder: ['project_id'],

@@ -1,6 +1,7 @@
 import {
   choice,
   flag,
+  hex,
   level,
   moment,
   orElse,
@@ -88,7 +89,7 @@ export const largeFilesRelation: Relation = {
   name: 'lfs_objects',
   ...heldBy('large_files'),
   order: [{ text: 't.oid' }],
-  columns: { oid: words(64, /^[0-9a-f]{64}$/), size: supplied(whole(0, Number.MAX_SAFE_INTEGER)), created_at: moment },
+  columns: { oid: hex(64), size: supplied(whole(0, Number.MAX_SAFE_INTEGER)), created_at: moment },
   holder: ['project_id'],
   repeats: 'skip',
   after: ({ id }) => [

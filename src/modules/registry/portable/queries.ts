@@ -1,6 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import {
   choice,
+  hex,
   informs,
   moment,
   orElse,
@@ -19,7 +20,7 @@ const times = { created_at: moment, updated_at: moment }
 const repository = { repository: { ...partOf('container_repositories'), column: 'repository_id' } }
 /** SHA-256 or SHA-512, as clients name blobs and manifests. */
 const digest = words(128, /^([0-9a-f]{64}|[0-9a-f]{128})$/)
-const sha256 = words(64, /^[0-9a-f]{64}$/)
+const sha256 = hex(64)
 const nameForm = /^([a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)?)?$/
 
 /** Repositories and manifests that clients can see: nothing that is deleted and could be restored. */
