@@ -3,6 +3,7 @@ import { boolean, integer, nullable, oneOf, type RowOf, text, timestamp } from '
 import { isDue, isLongAgo, raw, sql } from '../../../db/sql.ts'
 import { mirrorsWithoutUser, mirrorUpdated } from '../../projects/index.ts'
 import { updateStatuses } from '../remotes/update-fields.ts'
+import { type UpdateResult, updateAtRest, updateEnded, updateScheduled } from '../remotes/update-queries.ts'
 
 /** State of a pull mirror: row of the table `pull_mirrors`. */
 export const pullMirrorRow = {
@@ -69,8 +70,7 @@ export const savePullMirror = (
 export const restartPullMirror = async (tx: Tx, projectId: number): Promise<boolean> =>
   (await tx.run(sql`
     update pull_mirrors
-    set next_at = now(), queued_at = now(), failures = 0,
-      update_status = case when update_status = 'started' then update_status else 'scheduled' end
+    set next_at = now(), queued_at = now(), failures = 0, ${updateScheduled}
     where project_id = ${projectId}
   `)) > 0
 
@@ -166,14 +166,9 @@ export const isUnchanged = (db: Db, projectId: number, { sealed_url, user_id }: 
       and not p.deleting
   `)
 
-/** The state of the last update, when none waits or runs. */
-const atRest = raw(
-  `case when last_update_at is null then 'none' when last_error is null then 'finished' else 'failed' end`,
-)
-
 /** Takes an update that could not start out of the queue; it stays due. */
 export const leaveQueue = (db: Db, projectId: number): Promise<number> =>
-  db.run(sql`update pull_mirrors set queued_at = null, update_status = ${atRest} where project_id = ${projectId}`)
+  db.run(sql`update pull_mirrors set queued_at = null, ${updateAtRest} where project_id = ${projectId}`)
 
 /** Failed updates since the last success, of a mirror; locked until the transaction ends. */
 export const lockFailures = async (tx: Tx, projectId: number): Promise<number | undefined> =>
@@ -184,29 +179,15 @@ export const lockFailures = async (tx: Tx, projectId: number): Promise<number | 
     )
   )?.failures
 
-export type UpdateResult = {
-  readonly error: string | null
-  readonly failures: number
-  /** Null: no further update. */
-  readonly nextInSeconds: number | null
-}
-
 /** Records the end of an update, in the mirror and in the project. */
-export const endUpdate = (
-  tx: Tx,
-  projectId: number,
-  { error, failures, nextInSeconds }: UpdateResult,
-): Promise<number> =>
+export const endUpdate = (tx: Tx, projectId: number, result: UpdateResult): Promise<number> =>
   tx.run(sql`
     with ended as (
       update pull_mirrors
-      set queued_at = null, update_status = ${error === null ? 'finished' : 'failed'}, last_error = ${error},
-        failures = ${failures}, last_update_at = now(),
-        last_successful_update_at = case when ${error === null} then now() else last_successful_update_at end,
-        next_at = now() + make_interval(secs => ${nextInSeconds}::double precision)
+      set queued_at = null, ${updateEnded(result)}
       where project_id = ${projectId}
       returning project_id
-    ) ${mirrorUpdated(raw('select project_id from ended'), error)}
+    ) ${mirrorUpdated(raw('select project_id from ended'), result.error)}
   `)
 
 /** Stops all mirrors that have the rights of a user. */

@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { isDue, raw, type Sql, sql } from '../../../db/sql.ts'
 import { updateStatuses } from '../remotes/update-fields.ts'
+import { type UpdateResult, updateAtRest, updateEnded, updateScheduled } from '../remotes/update-queries.ts'
 
 /** A push mirror: row of the table `push_mirrors`. */
 export const pushMirrorRow = {
@@ -109,15 +110,13 @@ export const deletePushMirror = (tx: Tx, projectId: number, id: number): Promise
 export const hasPushMirrors = (projectId: number): Sql =>
   sql`exists (select from push_mirrors where project_id = ${projectId} and enabled)`
 
-const scheduled = raw(`update_status = case when update_status = 'started' then update_status else 'scheduled' end`)
-
 /** Marks the enabled mirrors of a project, or only one of them, as scheduled. Returns their ids. */
 export async function schedulePushes(tx: Tx, projectId: number, only?: number): Promise<number[]> {
   const rows = await tx.rows(
     { id: integer },
     sql`
       update push_mirrors
-      set ${scheduled}
+      set ${updateScheduled}
       where project_id = ${projectId} and enabled and (${only ?? null}::bigint is null or id = ${only ?? null})
       returning id
     `,
@@ -134,7 +133,7 @@ export const dueRetries = (tx: Tx): Promise<{ id: number; project_id: number }[]
     { id: integer, project_id: integer },
     sql`
       update push_mirrors
-      set next_at = now() + ${lease}, ${scheduled}
+      set next_at = now() + ${lease}, ${updateScheduled}
       where id = any(
         array(
           select m.id
@@ -169,34 +168,18 @@ export const beginPush = (db: Db, id: number): Promise<PendingPush | undefined> 
     `,
   )
 
-/** The state of the last update, when none waits or runs. */
-const atRest = raw(
-  `case when last_update_at is null then 'none' when last_error is null then 'finished' else 'failed' end`,
-)
-
 /** Takes back that an update is scheduled, because it cannot start. */
 export const cancelPush = (db: Db, id: number): Promise<number> =>
-  db.run(sql`update push_mirrors set update_status = ${atRest}, next_at = null where id = ${id}`)
+  db.run(sql`update push_mirrors set ${updateAtRest}, next_at = null where id = ${id}`)
 
 /** Failed updates since the last success, of a mirror; locked until the transaction ends. */
 export const lockPushFailures = async (tx: Tx, id: number): Promise<number | undefined> =>
   (await tx.row({ failures: integer }, sql`select failures from push_mirrors where id = ${id} for no key update`))
     ?.failures
 
-/** Records the end of an update. `nextInSeconds`: until it is retried; null if it is not. */
-export const endPush = (
-  tx: Tx,
-  id: number,
-  { error, failures, nextInSeconds }: { error: string | null; failures: number; nextInSeconds: number | null },
-): Promise<number> =>
-  tx.run(sql`
-    update push_mirrors
-    set update_status = ${error === null ? 'finished' : 'failed'}, last_error = ${error}, failures = ${failures},
-      last_update_at = now(),
-      last_successful_update_at = case when ${error === null} then now() else last_successful_update_at end,
-      next_at = now() + make_interval(secs => ${nextInSeconds}::double precision)
-    where id = ${id}
-  `)
+/** Records the end of an update. */
+export const endPush = (tx: Tx, id: number, result: UpdateResult): Promise<number> =>
+  tx.run(sql`update push_mirrors set ${updateEnded(result)} where id = ${id}`)
 
 /** Disables the mirrors that a user set up. */
 export const disableMirrorsOf = (tx: Tx, userId: number, error: string): Promise<number> =>
