@@ -11,7 +11,8 @@ const uploadsIn = (folder: string): string => join(folder, 'uploads')
 
 export const fileOf = (folder: string, file: string): string => join(uploadsIn(folder), file)
 
-const isName = (name: string): boolean => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(name)
+/** Ids of uploads and names of their files. */
+export const isUuid = (name: string): boolean => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(name)
 
 /**
  * Writes a stream to a new file, and returns its name; the file and its name are durable afterwards. If the source breaks, the file has
@@ -70,7 +71,7 @@ export async function oldFiles(folder: string, before: Date): Promise<string[]> 
     return []
   })
   const old: string[] = []
-  for (const name of names.filter(isName)) {
+  for (const name of names.filter(isUuid)) {
     const facts = await stat(fileOf(folder, name)).catch(() => undefined)
     if (facts && facts.mtime < before) old.push(name)
   }

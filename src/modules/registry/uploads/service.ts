@@ -7,7 +7,7 @@ import type { Place } from '../access/access.ts'
 import { addBlob } from '../blobs/service.ts'
 import { ensureRepository } from '../images/queries.ts'
 import { algorithmOf, type ContentDigest, isSha256 } from '../names/digests.ts'
-import { fileOf, hasFiles, readParts, removeFiles, writeUpload } from './files.ts'
+import { fileOf, hasFiles, isUuid, readParts, removeFiles, writeUpload } from './files.ts'
 import { addPart, deleteUpload, findUploadOf, insertUpload, type Part, partsOf, type Upload } from './queries.ts'
 
 export const beginUpload = (ctx: Ctx, { project, name }: Place): Promise<Upload> =>
@@ -16,8 +16,6 @@ export const beginUpload = (ctx: Ctx, { project, name }: Place): Promise<Upload>
 /** An upload to this repository; undefined if it has ended, or never existed. */
 export const findUpload = async (ctx: Ctx, { project, name }: Place, id: string): Promise<Upload | undefined> =>
   isUuid(id) ? findUploadOf(ctx.db, project.id, name, id) : undefined
-
-const isUuid = (text: string): boolean => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(text)
 
 const mebibyte = 1024 * 1024
 
