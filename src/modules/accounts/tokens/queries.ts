@@ -17,7 +17,7 @@ import {
   text,
   timestamp,
 } from '../../../db/row.ts'
-import { containing, isLongAgo, raw, type Sql, sql } from '../../../db/sql.ts'
+import { containing, isLongAgo, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import { settingFlag } from '../../../settings/queries.ts'
 import { groupLevel, projectLevel } from '../../namespaces/index.ts'
@@ -44,9 +44,7 @@ export const tokenRow = {
 }
 export type TokenRow = RowOf<typeof tokenRow>
 
-const usable = raw(
-  '(not t.revoked and (t.expires_at is null or t.expires_at > current_date) and (t.ends_at is null or t.ends_at > now()))',
-)
+const usable = sql`(not t.revoked and ${unexpired('t')} and (t.ends_at is null or t.ends_at > now()))`
 
 const limitsAs = (projects: string, groups: string): Sql =>
   raw(`case when t.limited then (select json_build_object(

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Db } from '../../../db/db.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import { visibleGroups, within } from '../../namespaces/index.ts'
 import {
   columns,
@@ -16,7 +16,7 @@ import {
 export const peopleAround = (caller: Caller, traversalIds: readonly number[]): Sql => sql`
   u.id in (
     select m.user_id
-    from namespaces g join members m on m.namespace_id = g.id and (m.expires_at is null or m.expires_at > current_date)
+    from namespaces g join members m on m.namespace_id = g.id and ${unexpired('m')}
     where not g.deleting
       and (g.id = any(${traversalIds}::bigint[]) or ${within(raw('g.traversal_ids'), sql`${traversalIds}::bigint[]`)})
       and ${visibleGroups(caller)}

@@ -1,7 +1,7 @@
 import { visibilities } from '../../../access/levels.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, type RowOf, text } from '../../../db/row.ts'
-import { literal, sql } from '../../../db/sql.ts'
+import { literal, sql, unexpired } from '../../../db/sql.ts'
 import { joinHolder } from '../noteables/holder-queries.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, isAbout, readersOfRow, tableOf } from '../noteables/queries.ts'
@@ -47,7 +47,7 @@ export const readersInGroups = (
       from routes r
         join namespaces named on named.id = r.namespace_id
           and named.kind = 'group' and named.mentions_disabled is not true
-        join members mb on mb.namespace_id = named.id and (mb.expires_at is null or mb.expires_at > current_date)
+        join members mb on mb.namespace_id = named.id and ${unexpired('mb')}
         join users u on u.id = mb.user_id
         join ${tableOf(type)} m on m.id = ${id} ${joinHolder(type)}
         join users author on author.id = ${authorId}

@@ -2,7 +2,7 @@ import type { Actor, Caller } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
 import { type Direction, type List, type Matching, numbered } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
-import { and, raw, type Sql, sql } from '../../../db/sql.ts'
+import { and, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import {
   groupsFromMemberships,
@@ -107,9 +107,7 @@ const ownedBy = (userId: number): Sql => sql`
   g.id in (
     select m.namespace_id
     from members m
-    where m.user_id = ${userId}
-      and m.access_level = ${levels.owner}
-      and (m.expires_at is null or m.expires_at > current_date)
+    where m.user_id = ${userId} and m.access_level = ${levels.owner} and ${unexpired('m')}
   )
 `
 

@@ -14,7 +14,7 @@ import {
   text,
   timestamp,
 } from '../../../db/row.ts'
-import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { empty, literal, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import {
   forCaller,
@@ -156,7 +156,7 @@ const sharesColumn = (caller: Caller): Sql => {
         from (select g.id as shared_group_id) as shared
           join group_group_links l using (shared_group_id)
           join namespaces g on g.id = l.shared_with_group_id
-        where not g.deleting and (l.expires_at is null or l.expires_at > current_date) and ${seen}
+        where not g.deleting and ${unexpired('l')} and ${seen}
       ),
       '[]'
     ) as shared_with_groups

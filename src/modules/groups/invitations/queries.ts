@@ -1,7 +1,7 @@
 import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { date, integer, listOf, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { containing, empty, raw, sql } from '../../../db/sql.ts'
+import { containing, empty, raw, sql, unexpired } from '../../../db/sql.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
@@ -17,7 +17,7 @@ export const invitationRow = {
 }
 export type InvitationRow = RowOf<typeof invitationRow>
 
-const alive = raw('(i.expires_at is null or i.expires_at > current_date)')
+const alive = unexpired('i')
 const columns = sql`
   i.id, i.email, i.access_level, i.expires_at, i.created_at,
   (select u.name from users u where u.id = i.created_by_id) as created_by_name

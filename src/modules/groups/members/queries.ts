@@ -14,7 +14,7 @@ import {
   text,
   timestamp,
 } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import { userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 import { within } from '../../namespaces/index.ts'
@@ -37,7 +37,7 @@ export type MemberSource =
 const direct = (source: MemberSource): Sql =>
   source.of === 'group' ? sql`m.namespace_id = ${source.groupId}` : sql`m.project_id = ${source.projectId}`
 
-const alive = raw('(m.expires_at is null or m.expires_at > current_date)')
+const alive = unexpired('m')
 
 const select = sql`
   select ${userReferenceColumns}, m.access_level, m.expires_at, m.updated_at
@@ -89,7 +89,7 @@ const nearestMembership = (source: MemberSource): Sql => {
   const shared = raw(
     'least(m.access_level, l.group_access) as access_level, least(m.expires_at, l.expires_at) as expires_at',
   )
-  const sharedNow = raw('(l.expires_at is null or l.expires_at > current_date)')
+  const sharedNow = unexpired('l')
   const ofProject =
     source.of === 'project'
       ? sql`

@@ -1,7 +1,7 @@
 import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, nullable, type RowOf } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import { tokenColumns, tokenRow } from '../../accounts/index.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
@@ -17,8 +17,7 @@ const from = sql`
   from access_tokens t
     join resource_bots b on b.user_id = t.user_id
     left join members m on m.user_id = b.user_id
-      and (m.project_id = b.project_id or m.namespace_id = b.namespace_id)
-      and (m.expires_at is null or m.expires_at > current_date)
+      and (m.project_id = b.project_id or m.namespace_id = b.namespace_id) and ${unexpired('m')}
 `
 
 const select = sql`select ${tokenColumns}, m.access_level ${from}`
@@ -31,9 +30,7 @@ export const resourceTokensOf = (holder: TokenHolder, state: 'active' | 'inactiv
   from,
   where: [
     ofHolder(holder),
-    ...(state === undefined
-      ? []
-      : [sql`(not t.revoked and (t.expires_at is null or t.expires_at > current_date)) = ${state === 'active'}`]),
+    ...(state === undefined ? [] : [sql`(not t.revoked and ${unexpired('t')}) = ${state === 'active'}`]),
   ],
   order: [{ by: raw('t.id'), direction: 'asc' }],
 })
@@ -59,11 +56,7 @@ export const findIdleBots = async (db: Db, limit: number): Promise<number[]> => 
         and u.state = 'active'
         and (
           b.user_id is null
-          or not exists (
-            select
-            from access_tokens t
-            where t.user_id = u.id and not t.revoked and (t.expires_at is null or t.expires_at > current_date)
-          )
+          or not exists (select from access_tokens t where t.user_id = u.id and not t.revoked and ${unexpired('t')})
         )
       order by u.id
       limit ${limit}

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import { visibleGroups } from '../../namespaces/index.ts'
 
 export type ProjectGroupFilters = {
@@ -31,7 +31,7 @@ export function groupsOfProject(
       and ${visibleGroups(caller)}
     )
   `
-  const shares: Sql[] = [sql`l.project_id = ${project.id} and (l.expires_at is null or l.expires_at > current_date)`]
+  const shares: Sql[] = [sql`l.project_id = ${project.id} and ${unexpired('l')}`]
   if (filters.shared_min_access_level !== undefined)
     shares.push(sql`l.group_access >= ${filters.shared_min_access_level}`)
   const shared = sql`

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, listOf, pick, text } from '../../../db/row.ts'
-import { join, literal, raw, sql } from '../../../db/sql.ts'
+import { join, literal, raw, sql, unexpired } from '../../../db/sql.ts'
 import type { UserRow } from '../../accounts/index.ts'
 import { userRow } from '../../accounts/index.ts'
 import { deleteMailsTo } from '../../instance/index.ts'
@@ -21,14 +21,11 @@ export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): 
       from members m join namespaces g on g.id = m.namespace_id and not g.deleting
       where m.user_id = ${userId}
         and m.access_level = 50
-        and (m.expires_at is null or m.expires_at > current_date)
+        and ${unexpired('m')}
         and not exists (
           select
           from members o join users u on u.id = o.user_id and ${counts}
-          where o.namespace_id = g.id
-            and o.user_id <> ${userId}
-            and o.access_level = 50
-            and (o.expires_at is null or o.expires_at > current_date)
+          where o.namespace_id = g.id and o.user_id <> ${userId} and o.access_level = 50 and ${unexpired('o')}
         )
       order by cardinality(g.traversal_ids), g.id
     `,

@@ -3,7 +3,7 @@ import type { Actor } from '../../../access/actor.ts'
 import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
-import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
+import { containing, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import { groupLevel, within } from '../access-index/queries.ts'
 import type { Pictured } from '../avatars/addresses.ts'
 
@@ -81,9 +81,7 @@ const membersCount = (actor: Actor): Sql => sql`
       and (${actor.admin} or ${level(actor)} >= 40) then (
         select count(distinct m.user_id)
         from namespaces d join members m on m.namespace_id = d.id
-        where ${within(raw('d.traversal_ids'), raw('n.traversal_ids'))}
-          and not d.deleting
-          and (m.expires_at is null or m.expires_at > current_date)
+        where ${within(raw('d.traversal_ids'), raw('n.traversal_ids'))} and not d.deleting and ${unexpired('m')}
       )
   end
 `

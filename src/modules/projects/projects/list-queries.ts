@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import { featureLevels, levels, type Visibility, visibilities } from '../../../access/levels.ts'
 import { type Direction, type List, type ListPart, type Matching, numbered } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
-import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { and, literal, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import { numberFor, projectParts, projectWhere, within } from '../../namespaces/index.ts'
 import { openVisibility, visibleParts, visibleProjects, withinLimits } from './queries.ts'
@@ -79,13 +79,7 @@ const groupsIn = ({ groupId, includeSubgroups, traversalIds }: GroupSet): Sql =>
     : sql`select ${groupId}::bigint`
 
 const sharedWith = ({ groupId }: GroupSet): Sql => sql`
-  p.id = any(
-    array(
-      select l.project_id
-      from project_group_links l
-      where l.group_id = ${groupId} and (l.expires_at is null or l.expires_at > current_date)
-    )
-  )
+  p.id = any(array(select l.project_id from project_group_links l where l.group_id = ${groupId} and ${unexpired('l')}))
 `
 
 const insideOrShared = (set: GroupSet, inside: Sql): Sql =>

@@ -14,7 +14,7 @@ import {
   text,
   timestamp,
 } from '../../../db/row.ts'
-import { empty, literal, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
+import { empty, literal, raw, type Sql, sql, unexpired, wireTime } from '../../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../../db/types.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { forCaller, visibleGroups } from '../../namespaces/index.ts'
@@ -142,7 +142,7 @@ export type RecordOptions = {
  */
 const membership = (caller: Caller, of: 'project' | 'group', inherited: boolean | undefined, shown: Sql): Sql => {
   if (caller === null) return raw('null::json')
-  const valid = sql`m.user_id = ${caller.id} and (m.expires_at is null or m.expires_at > current_date)`
+  const valid = sql`m.user_id = ${caller.id} and ${unexpired('m')}`
   if (of === 'project') return sql`(select ${shown} from members m where m.project_id = p.id and ${valid})`
   return sql`case when n.kind = 'group' then (select ${shown} from members m where ${
     inherited ? raw('m.namespace_id = any(n.traversal_ids)') : raw('m.namespace_id = n.id')
@@ -169,7 +169,7 @@ const shares = (caller: Caller, level: Sql, shown: Sql): Sql => {
     (
       select ${shown}
       from project_group_links l join namespaces g on g.id = l.group_id
-      where l.project_id = p.id and (l.expires_at is null or l.expires_at > current_date) and ${seen}
+      where l.project_id = p.id and ${unexpired('l')} and ${seen}
     )
   `
 }

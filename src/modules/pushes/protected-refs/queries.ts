@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/list.ts'
 import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, integer, json, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { containing, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
+import { containing, raw, type Sql, sql, unexpired, wireTime } from '../../../db/sql.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
 
 export type RefKind = 'branch' | 'tag'
@@ -222,9 +222,7 @@ export async function holdersAround(
           exists (
             select
             from project_group_links l
-            where l.project_id = ${project.id}
-              and l.group_id = g.id
-              and (l.expires_at is null or l.expires_at > current_date)
+            where l.project_id = ${project.id} and l.group_id = g.id and ${unexpired('l')}
           )
           or exists (select from namespaces n where n.id = ${project.namespace_id} and g.id = any(n.traversal_ids))
         )

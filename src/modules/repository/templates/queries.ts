@@ -1,7 +1,7 @@
 import { featureLevels, levels } from '../../../access/levels.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, nullable, type RowOf, text } from '../../../db/row.ts'
-import { raw, sql } from '../../../db/sql.ts'
+import { raw, sql, unexpired } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 
 export const templateProjectRow = {
@@ -48,7 +48,7 @@ export const templateProjects = (
             where l.project_id = p.id
               and l.group_id = named.group_id
               and l.group_access >= ${levels.reporter}
-              and (l.expires_at is null or l.expires_at > current_date)
+              and ${unexpired('l')}
           )
         )
       order by named.depth desc
