@@ -1,3 +1,4 @@
+import { levels } from '../../../access/levels.ts'
 import type { List } from '../../../api/list.ts'
 import { deleteSome } from '../../../db/batches.ts'
 import { byKey, type Db, type Tx } from '../../../db/db.ts'
@@ -14,7 +15,7 @@ import {
   text,
   timestamp,
 } from '../../../db/row.ts'
-import { raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
+import { literal, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import { userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 import { within } from '../../namespaces/index.ts'
@@ -270,7 +271,10 @@ export const hasOtherOwner = async (db: Db, groupId: number, userId: number): Pr
       select exists (
         select
         from members m join users u on u.id = m.user_id and u.kind <> 'bot' and u.state = 'active'
-        where m.namespace_id = ${groupId} and m.access_level = 50 and m.user_id <> ${userId} and ${alive}
+        where m.namespace_id = ${groupId}
+          and m.access_level = ${literal(levels.owner)}
+          and m.user_id <> ${userId}
+          and ${alive}
       ) as found
     `,
   ))!.found

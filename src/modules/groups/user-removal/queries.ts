@@ -1,3 +1,4 @@
+import { levels } from '../../../access/levels.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, listOf, pick, text } from '../../../db/row.ts'
 import { join, literal, raw, sql, unexpired } from '../../../db/sql.ts'
@@ -20,12 +21,15 @@ export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): 
       select g.id
       from members m join namespaces g on g.id = m.namespace_id and not g.deleting
       where m.user_id = ${userId}
-        and m.access_level = 50
+        and m.access_level = ${literal(levels.owner)}
         and ${unexpired('m')}
         and not exists (
           select
           from members o join users u on u.id = o.user_id and ${counts}
-          where o.namespace_id = g.id and o.user_id <> ${userId} and o.access_level = 50 and ${unexpired('o')}
+          where o.namespace_id = g.id
+            and o.user_id <> ${userId}
+            and o.access_level = ${literal(levels.owner)}
+            and ${unexpired('o')}
         )
       order by cardinality(g.traversal_ids), g.id
     `,

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Actor } from '../../../access/actor.ts'
+import { levels } from '../../../access/levels.ts'
 import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
-import { containing, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
+import { containing, literal, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import { groupLevel, within } from '../access-index/queries.ts'
 import type { Pictured } from '../avatars/addresses.ts'
 
@@ -78,7 +79,7 @@ const level = (actor: Actor): Sql => groupLevel(actor.id, sql`n.id`)
 const membersCount = (actor: Actor): Sql => sql`
   case
     when n.kind = 'group'
-      and (${actor.admin} or ${level(actor)} >= 40) then (
+      and (${actor.admin} or ${level(actor)} >= ${literal(levels.maintainer)}) then (
         select count(distinct m.user_id)
         from namespaces d join members m on m.namespace_id = d.id
         where ${within(raw('d.traversal_ids'), raw('n.traversal_ids'))} and not d.deleting and ${unexpired('m')}

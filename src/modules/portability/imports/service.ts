@@ -129,7 +129,8 @@ const mayKnow = ({ actor }: Ctx, { kind, level, owner_id, visibility }: Namespac
   actor!.admin ||
   level !== null ||
   owner_id === actor!.id ||
-  (kind === 'group' && (visibility === 20 || (visibility === 10 && !actor!.external)))
+  (kind === 'group' &&
+    (visibility === visibilities.public || (visibility === visibilities.internal && !actor!.external)))
 
 /** Compat: the answer has the first sentence only. */
 export function asSentence(error: unknown): never {

@@ -1,6 +1,7 @@
+import { visibilities } from '../../../access/levels.ts'
 import type { Tx } from '../../../db/db.ts'
 import { integer, type RowOf, text } from '../../../db/row.ts'
-import { type Sql, sql } from '../../../db/sql.ts'
+import { literal, type Sql, sql } from '../../../db/sql.ts'
 
 /** Numbers of projects with a topic, by their visibility. `key` is the name in lower case. */
 export const topicCountRow = {
@@ -50,9 +51,9 @@ export const topicCounts = (tx: Tx, projectIds: readonly number[]): Promise<Topi
     topicCountRow,
     sql`
       select lower(topic) as key, min(topic) as name,
-        count(distinct p.id) filter (where p.visibility = 0) as private_projects,
-        count(distinct p.id) filter (where p.visibility = 10) as internal_projects,
-        count(distinct p.id) filter (where p.visibility = 20) as public_projects
+        count(distinct p.id) filter (where p.visibility = ${literal(visibilities.private)}) as private_projects,
+        count(distinct p.id) filter (where p.visibility = ${literal(visibilities.internal)}) as internal_projects,
+        count(distinct p.id) filter (where p.visibility = ${literal(visibilities.public)}) as public_projects
       from projects p cross join unnest(p.topics) as topic
       where p.id = any(${projectIds}::bigint[]) and p.topics <> '{}' and not p.deleting
       group by lower(topic)

@@ -1,7 +1,8 @@
 import type { Caller } from '../../../access/actor.ts'
+import { visibilities } from '../../../access/levels.ts'
 import type { List } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { readableRow } from '../../discussion/index.ts'
 import { openVisibility, visibleProjects } from '../../projects/index.ts'
 import { columns, complete, joins } from './queries.ts'
@@ -31,7 +32,7 @@ export const snippetsOfUser = (userId: number, created: readonly Sql[]): List =>
 
 /** Public personal snippets. */
 export const publicSnippets = (created: readonly Sql[]): List =>
-  listed([personal, raw('m.visibility = 20'), ...created])
+  listed([personal, sql`m.visibility = ${literal(visibilities.public)}`, ...created])
 
 /** All snippets, of projects too. For administrators. */
 export const allSnippets = (created: readonly Sql[]): List =>
