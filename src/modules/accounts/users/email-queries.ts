@@ -28,6 +28,16 @@ export const emailsOf = (userId: number): List => ({
 export const findEmailOf = (db: Db, userId: number, id: number): Promise<EmailRow | undefined> =>
   db.row(emailRow, sql`select ${columns} from emails e where e.id = ${id} and e.user_id = ${userId}`)
 
+/** All email addresses: the row `a`, its user `u`, and for a secondary address `e`. */
+export const ownedAddresses = raw(
+  'email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id',
+)
+
+/** Whether one of `ownedAddresses` is confirmed. */
+export const isConfirmedAddress = raw(
+  '(case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null)',
+)
+
 /** The users who confirmed one of these addresses. */
 export const confirmedOwners = async (db: Db, addresses: readonly string[]): Promise<number[]> =>
   (
@@ -35,9 +45,8 @@ export const confirmedOwners = async (db: Db, addresses: readonly string[]): Pro
       { user_id: integer },
       sql`
         select distinct a.user_id
-        from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
-        where a.address = any(${addresses.map((address) => address.toLowerCase())}::text[])
-          and case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null
+        from ${ownedAddresses}
+        where a.address = any(${addresses.map((address) => address.toLowerCase())}::text[]) and ${isConfirmedAddress}
       `,
     )
   ).map(({ user_id }) => user_id)
@@ -49,9 +58,8 @@ export const confirmedAddresses = async (db: Db, addresses: readonly string[]): 
       { address: text },
       sql`
         select a.address
-        from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
-        where a.address = any(${addresses.map((address) => address.toLowerCase())}::text[])
-          and case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null
+        from ${ownedAddresses}
+        where a.address = any(${addresses.map((address) => address.toLowerCase())}::text[]) and ${isConfirmedAddress}
       `,
     )
   ).map(({ address }) => address)
@@ -64,9 +72,8 @@ export const addressesOfUser = (
   db.rows(
     { address: text, confirmed: notNull(boolean), username: text },
     sql`
-      select a.address,
-        case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null as confirmed, u.username
-      from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
+      select a.address, ${isConfirmedAddress} as confirmed, u.username
+      from ${ownedAddresses}
       where a.user_id = ${userId}
     `,
   )

@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { date, integer, listOf, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { containing, empty, raw, sql, unexpired } from '../../../db/sql.ts'
 import type { DateOnly } from '../../../db/types.ts'
+import { isConfirmedAddress, ownedAddresses } from '../../accounts/index.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 
@@ -86,9 +87,7 @@ export const deleteInvitation = async (tx: Tx, holder: Holder, email: string): P
   )) > 0
 
 /** Confirmed primary and secondary addresses, in lower case. */
-const confirmedAddresses = raw(`(
-  select a.address, a.user_id from email_addresses a join users o on o.id = a.user_id left join emails e on e.id = a.email_id
-  where case when a.email_id is null then o.confirmed_at else e.confirmed_at end is not null)`)
+const confirmedAddresses = sql`(select a.address, a.user_id from ${ownedAddresses} where ${isConfirmedAddress})`
 
 /** The person with this confirmed address. */
 export const ownerOfAddress = async (db: Db, email: string): Promise<number | undefined> =>

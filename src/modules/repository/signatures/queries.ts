@@ -4,7 +4,7 @@ import { literal, type Sql, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { SignatureFormat } from '../../../git/objects/signature-format.ts'
-import type { Identity } from '../../accounts/index.ts'
+import { type Identity, isConfirmedAddress, ownedAddresses } from '../../accounts/index.ts'
 
 export type VerificationStatus =
   | 'verified'
@@ -77,8 +77,8 @@ export const deleteJudgement = (db: Db, projectId: number, oid: string): Promise
 const addressesWith = (privateHost: string): Sql => sql`
   array(
     select a.address
-    from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
-    where a.user_id = k.user_id and case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null
+    from ${ownedAddresses}
+    where a.user_id = k.user_id and ${isConfirmedAddress}
     union all
     select lower(u.id || '-' || u.username || '@' || ${privateHost}::text)
     from users u
