@@ -2,8 +2,9 @@ import type { Actor } from '../../../access/actor.ts'
 import type { Db } from '../../../db/db.ts'
 import type { Settings } from '../../../settings/settings.ts'
 import { accountRefusal, actorOf, gitRefusals } from '../tokens/authenticate.ts'
+import { touchCredential } from '../tokens/queries.ts'
 import { parsePublicKey } from './public-key.ts'
-import { findDeployKeyCredential, findKeyCredential, type KeyCredentialRow, touchKey } from './queries.ts'
+import { findDeployKeyCredential, findKeyCredential, type KeyCredentialRow } from './queries.ts'
 import { restrictionViolations } from './restrictions.ts'
 
 /** Owner of an SSH key: an actor, or a message that says why access is refused. */
@@ -21,7 +22,7 @@ export async function findKeyHolder(db: Db, sha256: string): Promise<KeyHolder |
   const refused = refusalOf(row)
   if (refused !== undefined) return { keyId: row.key_id, name, refused }
   // Not awaited: losing the update of the last use is harmless.
-  touchKey(db, row.key_id).catch(() => {})
+  touchCredential(db, 'ssh_keys', row.key_id).catch(() => {})
   return { keyId: row.key_id, name, key: row.key, actor: row.user_id === null ? deployKeyActor(row) : actorOf(row) }
 }
 

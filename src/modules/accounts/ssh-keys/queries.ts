@@ -1,7 +1,7 @@
 import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { allNullable, boolean, integer, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { isLongAgo, raw, type Sql, sql } from '../../../db/sql.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { accountColumns, type CredentialRow, credentialRow } from '../tokens/queries.ts'
 
 export const sshKeyRow = {
@@ -115,22 +115,6 @@ export const findKeyCredential = (db: Db, sha256: string): Promise<KeyCredential
 
 export const findDeployKeyCredential = (db: Db, id: number): Promise<KeyCredentialRow | undefined> =>
   findCredential(db, sql`k.id = ${id} and k.user_id is null`)
-
-/** Updates the last use of a key and its user's day of activity, at most once in ten minutes for each key. */
-export const touchKey = (db: Db, keyId: number): Promise<number> =>
-  db.run(sql`
-    with used as (
-      update ssh_keys
-      set last_used_at = now()
-      where id = ${keyId}
-        and (last_used_at is null or ${isLongAgo(raw('last_used_at'), raw(`interval '10 minutes'`))})
-      returning user_id
-    )
-    update users
-    set last_activity_on = current_date
-    from used
-    where users.id = used.user_id and last_activity_on is distinct from current_date
-  `)
 
 /** A deploy key enabled in a project. */
 export const enabledRow = {

@@ -8,7 +8,7 @@ import {
   findDerivedCredential,
   findTokenCredential,
   type TokenCredentialRow,
-  touchToken,
+  touchCredential,
 } from './queries.ts'
 
 /** Why a credential is refused. */
@@ -81,7 +81,7 @@ export class TokenAuthenticator {
     const refused = tokenRefusal(row, this.#impersonation) ?? accountRefusal(row)
     if (refused) return { refused }
     // Not awaited: losing the update of the last use is harmless.
-    if (!row.noted) touchToken(this.#db, row.token_id).catch(() => {})
+    if (!row.noted) touchCredential(this.#db, 'access_tokens', row.token_id).catch(() => {})
     return { actor: tokenActor(row) }
   }
 

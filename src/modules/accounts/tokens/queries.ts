@@ -276,13 +276,13 @@ export const findAccount = (db: Db, idOrUsername: string): Promise<CredentialRow
 export const findAccounts = (db: Db, ids: readonly number[]): Promise<CredentialRow[]> =>
   db.rows(credentialRow, sql`select ${accountColumns} from users u where u.id = any(${ids}::bigint[])`)
 
-/** Updates the last use of a token and its user's day of activity, at most once in ten minutes for each token. */
-export const touchToken = (db: Db, tokenId: number): Promise<number> =>
+/** Updates the last use of a credential and its user's day of activity, at most once in ten minutes for each credential. */
+export const touchCredential = (db: Db, table: 'access_tokens' | 'ssh_keys', id: number): Promise<number> =>
   db.run(sql`
     with used as (
-      update access_tokens
+      update ${raw(table)}
       set last_used_at = now()
-      where id = ${tokenId}
+      where id = ${id}
         and (last_used_at is null or ${isLongAgo(raw('last_used_at'), raw(`interval '10 minutes'`))})
       returning user_id
     )
