@@ -13,7 +13,8 @@ export const blobEntry = (ctx: Ctx, name: string, digest: Digest, size: number):
   open: () => blobBody(ctx, digest),
 })
 
-async function blobBody(ctx: Ctx, digest: Digest): Promise<Readable> {
+/** The bytes of a blob that a row names. */
+export async function blobBody(ctx: Ctx, digest: Digest): Promise<Readable> {
   const found = await ctx.blobs.get(digest)
   if (!found) throw new Error(`the blob ${digest} is missing`)
   return found.body

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { type GuardRules, OutboundFailure, sendOutbound } from '../../instance/index.ts'
 import type { FinishedRow } from './queries.ts'
+import { blobBody } from './shared.ts'
 
 /** Allowed addresses of uploads. */
 export const uploadRules: GuardRules = { purpose: 'import', schemes: ['http', 'https'] }
@@ -21,11 +22,7 @@ export async function uploadArchive(
       headers: {},
       body: {
         sizeBytes: size,
-        async open() {
-          const found = await ctx.blobs.get(digest)
-          if (!found) throw new Error(`the blob ${digest} is missing`)
-          return found.body
-        },
+        open: () => blobBody(ctx, digest),
       },
       verifiesTls: true,
       timeoutMs,
