@@ -6,8 +6,8 @@ import { type Avatar, lockAccess, namespacePlaced, saveAvatar } from '../../name
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import { groupRelations } from '../layout/relations.ts'
 import type { People } from '../records/people.ts'
-import { type Importing, importRecords } from '../records/read-records.ts'
-import type { RecordSource } from './own-records.ts'
+import type { Importing } from '../records/read-records.ts'
+import { importRelations, permittedTo, type RecordSource } from './own-records.ts'
 
 /** An archive of a group that was checked. */
 export type PreparedGroup = {
@@ -23,8 +23,7 @@ export type PreparedGroup = {
 }
 
 /** Relations that may be imported by the importer. */
-export const groupRelationsFor = (importer: Ctx): readonly Relation[] =>
-  importer.actor?.admin ? groupRelations : groupRelations.filter(({ administrators }) => administrators === undefined)
+export const groupRelationsFor = (importer: Ctx): readonly Relation[] => permittedTo(importer, groupRelations)
 
 /** Fills an empty group, and creates the groups below it, in one transaction. Returns what was left out, with counts. */
 export async function importGroup(
@@ -60,13 +59,7 @@ export async function importGroup(
     ids: new Map([['groups', ids]]),
     leftOut: new Map(prepared.leftOut),
   }
-  const relations = groupRelationsFor(importer)
-  for (const relation of relations) {
-    const lines = records.of(relation)
-    if (lines) await importRecords(relation, lines, importing)
-    else importing.ids.set(relation.name, [])
-  }
-  for (const relation of relations) for (const statement of relation.after?.(holder) ?? []) await tx.run(statement)
+  await importRelations(records, groupRelationsFor(importer), importing)
   for (const id of ids.slice(1)) await namespacePlaced(tx, id)
   ctx.log.info({ group_id: rootId, groups: groups.length }, 'imported a group')
   return importing.leftOut

@@ -11,9 +11,9 @@ import { restoreSnippets } from '../../text/index.ts'
 import * as entries from '../layout/names.ts'
 import { projectRelations } from '../layout/relations.ts'
 import type { People } from '../records/people.ts'
-import { type Importing, importRecords } from '../records/read-records.ts'
+import type { Importing } from '../records/read-records.ts'
 import type { StoredFiles } from './files.ts'
-import type { RecordSource } from './own-records.ts'
+import { importRelations, permittedTo, type RecordSource } from './own-records.ts'
 import type { SideRepositories, Unheld } from './repositories.ts'
 
 /** An archive that was checked, and what is stored of it already. */
@@ -38,10 +38,7 @@ export class LostRepository extends Error {
 const maxHooks = 100
 
 /** Relations that may be imported by the importer. */
-export const relationsFor = (importer: Ctx): readonly Relation[] =>
-  importer.actor?.admin
-    ? projectRelations
-    : projectRelations.filter(({ administrators }) => administrators === undefined)
+export const relationsFor = (importer: Ctx): readonly Relation[] => permittedTo(importer, projectRelations)
 
 /**
  * Stores everything of an archive except the repository in the transaction that completes the import. No event, mail, hook or todo
@@ -74,14 +71,7 @@ export async function importProject(
       return hooks++ < maxHooks ? supplyHook(importer, tx, record) : undefined
     },
   }
-  const relations = relationsFor(importer)
-  for (const relation of relations) {
-    const lines = records.of(relation)
-    if (lines) await importRecords(relation, lines, importing)
-    else importing.ids.set(relation.name, [])
-  }
-  for (const relation of relations) for (const statement of relation.after?.(holder) ?? []) await tx.run(statement)
-
+  await importRelations(records, relationsFor(importer), importing)
   await restoreImages(tx, projectId)
   const hold = async (unheld: Unheld, kind: 'project_wiki' | 'snippet', id: number): Promise<void> => {
     if (!(await holdRepository(tx, unheld.id, { kind, id }, unheld))) throw new LostRepository()

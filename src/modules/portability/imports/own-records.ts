@@ -1,7 +1,8 @@
+import type { Ctx } from '../../../api/ctx.ts'
 import type { Relation } from '../../../db/portable/relation.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked } from '../archive/unpack.ts'
-import { checkRecord, type Line, recordsIn } from '../records/read-records.ts'
+import { checkRecord, type Importing, importRecords, type Line, recordsIn } from '../records/read-records.ts'
 import { fromOlderComments, olderComments } from './older-comments.ts'
 
 /** Where the records of relations come from. */
@@ -20,6 +21,10 @@ export const ownRecords = (unpacked: Unpacked, entryOf: (name: string) => string
     return older && convert(recordsIn(older.path, olderComments))
   },
 })
+
+/** Those of the relations that the importer may import. */
+export const permittedTo = (importer: Ctx, relations: readonly Relation[]): readonly Relation[] =>
+  importer.actor?.admin ? relations : relations.filter(({ administrators }) => administrators === undefined)
 
 /**
  * Maximum records of an archive, unless an administrator imports it. All are stored in one transaction, for which readers of the event
@@ -43,4 +48,19 @@ export async function checkRecords(
         throw new ArchiveRefusal(`The archive has more than ${maxRecords} records: an administrator can import it`)
     }
   }
+}
+
+/** Inserts all records, which were checked, in the order of the relations. */
+export async function importRelations(
+  source: RecordSource,
+  relations: readonly Relation[],
+  importing: Importing,
+): Promise<void> {
+  for (const relation of relations) {
+    const lines = source.of(relation)
+    if (lines) await importRecords(relation, lines, importing)
+    else importing.ids.set(relation.name, [])
+  }
+  for (const { after } of relations)
+    for (const statement of after?.(importing.holder) ?? []) await importing.tx.run(statement)
 }
