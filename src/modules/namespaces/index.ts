@@ -60,6 +60,7 @@ export {
   retireProjectRoute,
 } from './namespaces/queries.ts'
 export { renamePersonalNamespace, renameTree, retireRoutes } from './namespaces/rename-queries.ts'
+export { restrictedVisibility } from './namespaces/restricted-visibility.ts'
 export {
   groupsAroundProjectsOfMember,
   groupsFromMemberships,

@@ -22,6 +22,7 @@ import {
   namespacePlaced,
   newRunnersToken,
   renameTree,
+  restrictedVisibility,
   retireRoutes,
   saveAvatar,
   unmarkGroupForDeletion,
@@ -74,12 +75,6 @@ function attributesOf(input: GroupInput): Partial<GroupAttributes> {
   }
 }
 
-/** Errors of a visibility that only administrators may use. */
-export const restricted = (ctx: Ctx, visibility: Visibility): string[] =>
-  ctx.settings.restricted_visibility_levels.includes(visibility) && !ctx.actor?.admin
-    ? [`${visibility} has been restricted by your Stithy administrator`]
-    : []
-
 const aboveParent = (visibility: Visibility, parent: Pick<GroupRow, 'visibility'> | undefined): string[] =>
   parent && visibilities[visibility] > parent.visibility
     ? [`${visibility} is not allowed since the parent group has a ${visibilityName(parent.visibility)} visibility.`]
@@ -99,7 +94,7 @@ export async function createGroup(
     name: groupNameViolations(input.name),
     path: namespacePathViolations(input.path, parent !== undefined),
     description: descriptionViolations(input.description),
-    visibility_level: [...restricted(ctx, visibility), ...aboveParent(visibility, parent)],
+    visibility_level: [...restrictedVisibility(ctx, visibility), ...aboveParent(visibility, parent)],
     parent_id: parent && parent.traversal_ids.length >= deepestNesting ? ['has too deep level of nesting'] : [],
   })
   if (violations) refuse(violations)
@@ -173,7 +168,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
         visibility === undefined || visibilities[visibility] === held.visibility
           ? []
           : [
-              ...restricted(ctx, visibility),
+              ...restrictedVisibility(ctx, visibility),
               ...aboveParent(visibility, parent),
               ...(await belowContents(tx, held.id, visibility)),
             ],

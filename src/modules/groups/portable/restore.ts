@@ -10,10 +10,11 @@ import {
   namespacePathViolations,
   namespacePlaced,
   newRunnersToken,
+  restrictedVisibility,
 } from '../../namespaces/index.ts'
 import { type GroupAttributes, insertOwner, updateGroupAttributes } from '../groups/edit-queries.ts'
 import { type GroupRow, lockGroup } from '../groups/queries.ts'
-import { deepestNesting, descriptionViolations, restricted } from '../groups/service.ts'
+import { deepestNesting, descriptionViolations } from '../groups/service.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -78,7 +79,7 @@ export async function restoreGroup(
     (level) =>
       level <= Number(visibility) &&
       level <= (parent?.visibility ?? 0) &&
-      restricted(ctx, visibilityName(level)).length === 0,
+      restrictedVisibility(ctx, visibilityName(level)).length === 0,
   )
   const attributes: Partial<GroupAttributes> = {
     visibility: open ?? 0,

@@ -25,6 +25,7 @@ import {
   personalNamespaceOf,
   projectNameViolations,
   projectPathViolations,
+  restrictedVisibility,
   retireProjectRoute,
   saveAvatar,
 } from '../../namespaces/index.ts'
@@ -63,12 +64,11 @@ export function visibilityViolations(
   visibility: Visibility,
   namespace: { kind: string; visibility: number },
 ): string[] {
-  if (ctx.settings.restricted_visibility_levels.includes(visibility) && !ctx.actor?.admin)
-    return [`${visibility} has been restricted by your Stithy administrator`]
-  const limit = Object.entries(visibilities).find(([, level]) => level === namespace.visibility)?.[0]
+  const restricted = restrictedVisibility(ctx, visibility)
+  if (restricted.length > 0) return restricted
   // Personal namespaces do not limit the visibility of their projects.
   if (namespace.kind === 'group' && visibilities[visibility] > namespace.visibility)
-    return [`${visibility} is not allowed in a ${limit} group.`]
+    return [`${visibility} is not allowed in a ${visibilityName(namespace.visibility)} group.`]
   return []
 }
 

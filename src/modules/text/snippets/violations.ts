@@ -3,6 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { textViolations } from '../../discussion/index.ts'
+import { restrictedVisibility } from '../../namespaces/index.ts'
 import type { FileChange } from './changes.ts'
 
 /** Maximum characters. */
@@ -32,13 +33,11 @@ export function requireValid(ctx: Ctx, { title, description, visibility, files }
   const names = named.flatMap((file) => ('file_path' in file ? file.file_path : (file.fileName ?? [])))
   const sizes = named.flatMap(({ content }) => (content === undefined ? [] : Buffer.byteLength(content)))
   const limit = ctx.settings.snippet_size_limit
-  const restricted =
-    visibility !== undefined && ctx.settings.restricted_visibility_levels.includes(visibility) && !ctx.actor?.admin
   const violations = violationsOf({
     ...textViolations({ title, description }),
     file_name: names.some((name) => [...name].length > longestName) ? [tooLong(longestName)] : [],
     content: sizes.filter((size) => size > limit).map((size) => tooBig(size, limit)),
-    visibility_level: restricted ? [`${visibility} has been restricted by your Stithy administrator`] : [],
+    visibility_level: visibility === undefined ? [] : restrictedVisibility(ctx, visibility),
   })
   if (violations) throw invalidFields(violations)
 }
