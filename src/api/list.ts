@@ -86,7 +86,7 @@ export type List = {
   readonly order: readonly { readonly by: Sql; readonly direction: Direction; readonly nulls?: 'last' }[]
   /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
   readonly keyset?: { readonly direction: Direction } | undefined
-  /** Caches pages (`CachedReads`). Requires that nothing in the list depends on the clock. */
+  /** Caches pages (`CachedReads`). Requires that nothing in the list depends on the clock, except the date. */
   readonly cached?: boolean
   /**
    * Caches each row by itself, and the ids of a page: a change that concerns one row, and neither the conditions nor the order, outdates
