@@ -1,3 +1,5 @@
+import { nullOid } from '../../../git/format/oid.ts'
+
 /* What a chat shows of an event: one model, which each format writes in its own way. */
 
 /** Text of a user or of the service, which a format escapes, perhaps with a link to a page of the service. */
@@ -53,8 +55,6 @@ const excerptOf = (text: unknown): readonly Line[] => {
 
 const neutral = (summary: Line, details: readonly Line[] = []): ChatMessage => ({ summary, details, mood: 'neutral' })
 
-const isNull = (oid: unknown): boolean => /^0+$/.test(String(oid))
-
 /** A push of a branch or a tag. */
 function push(payload: Fields): ChatMessage {
   const { ref, before, after, project, commits, total_commits_count: total } = payload
@@ -63,13 +63,13 @@ function push(payload: Fields): ChatMessage {
   const noun = isTag ? 'tag' : 'branch'
   const tree = `${project.web_url}/-/${isTag ? 'tags' : 'tree'}/${name.split('/').map(encodeURIComponent).join('/')}`
   const person = `${short(payload['user_name'])} (${short(payload['user_username'])})`
-  if (isNull(after)) return neutral([`${person} removed ${noun} `, short(name), ' from ', projectOf(payload)])
+  if (after === nullOid) return neutral([`${person} removed ${noun} `, short(name), ' from ', projectOf(payload)])
   if (isTag)
     return neutral(
       [`${person} pushed tag `, link(name, tree), ' to ', projectOf(payload)],
       excerptOf(payload['message']),
     )
-  const verb = isNull(before) ? 'pushed new branch' : 'pushed to branch'
+  const verb = before === nullOid ? 'pushed new branch' : 'pushed to branch'
   const compare = `${project.web_url}/-/compare/${before}...${after}`
   const shown = commits.slice(-maxCommits)
   const left = total - shown.length
@@ -79,7 +79,7 @@ function push(payload: Fields): ChatMessage {
       link(name, tree),
       ' of ',
       projectOf(payload),
-      ...(isNull(before) ? [] : [' (', link('Compare changes', compare), ')']),
+      ...(before === nullOid ? [] : [' (', link('Compare changes', compare), ')']),
     ],
     [
       ...shown.map(

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { emptyTreeOid, type Oid, parseOid } from '../../../git/format/oid.ts'
+import { emptyTreeOid, nullOid, type Oid, parseOid } from '../../../git/format/oid.ts'
 import { patchesBetweenTrees } from '../../../git/history/patches.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -17,8 +17,6 @@ type Fields = Readonly<Record<string, any>>
 
 const short = (oid: string): string => oid.slice(0, 8)
 
-const isNull = (oid: string): boolean => /^0+$/.test(oid)
-
 /** Subject and paragraphs of the mail about a push of a branch or a tag. */
 export async function pushMail(
   ctx: Ctx,
@@ -31,7 +29,7 @@ export async function pushMail(
   const noun = isTag ? 'tag' : 'branch'
   const place = `[Git][${project.path_with_namespace}][${name}]`
   const who = signature({ name: payload['user_name'] ?? '', username: payload['user_username'] ?? '' })
-  if (isNull(after))
+  if (after === nullOid)
     return {
       subject: `${place} Deleted ${noun}`,
       paragraphs: [`${who} deleted the ${noun} ${name} of ${project.web_url}`],
@@ -51,11 +49,11 @@ export async function pushMail(
   return {
     subject: `${place} ${count}${first ? `: ${first}` : ''}`,
     paragraphs: [
-      `${who} pushed to the ${isNull(before) ? 'new ' : ''}branch ${name} of ${project.web_url}`,
+      `${who} pushed to the ${before === nullOid ? 'new ' : ''}branch ${name} of ${project.web_url}`,
       `${count}:`,
       ...commits.map(commitText),
       ...(total > commits.length ? [`… and ${total - commits.length} earlier ones`] : []),
-      ...(isNull(before) ? [] : [`${project.web_url}/-/compare/${before}...${after}`]),
+      ...(before === nullOid ? [] : [`${project.web_url}/-/compare/${before}...${after}`]),
       ...diff,
     ],
   }
@@ -71,7 +69,7 @@ async function diffOf(
   after: string,
   commits: readonly Fields[],
 ): Promise<readonly string[]> {
-  const from = isNull(before) ? await treeBefore(repo, commits) : await treeOf(repo, before)
+  const from = before === nullOid ? await treeBefore(repo, commits) : await treeOf(repo, before)
   const to = await treeOf(repo, after)
   if (!from || !to) return []
   const { files, overflow } = await patchesBetweenTrees(repo, from, to, limits)
