@@ -4,7 +4,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { type GroupSubject, loadGroup } from '../../groups/index.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
-import { findSideRepository, type SideKind, type SideSubject } from '../../pushes/index.ts'
+import { findSideRepository, refusedPush, type SideKind, type SideSubject } from '../../pushes/index.ts'
 
 const suffix = '.wiki'
 
@@ -14,7 +14,7 @@ const holderPath = (path: string): string | undefined =>
 
 const refusals = {
   fetch: 'You are not allowed to download code from this project.',
-  push: 'You are not allowed to push code to this project.',
+  push: refusedPush,
 }
 
 /** Git access to wikis of projects, at `group/project.wiki.git`: who may write pages through the API may push them. */
