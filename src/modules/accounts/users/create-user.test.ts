@@ -140,6 +140,11 @@ describe('POST /users', () => {
     expect(await post(world, more)).toMatchObject({ status: 400, json: { message } })
   })
 
+  test('lengths of names and texts are counted in characters', async ({ world }) => {
+    const longest = { name: '\u{1f98a}'.repeat(128), bio: '\u{1f98a}'.repeat(255) }
+    expect(await post(world, longest)).toMatchObject({ status: 201, json: longest })
+  })
+
   test.for([
     [{ projects_limit: -1 }, 'projects_limit does not have a valid value'],
     [{ projects_limit: 2147483648 }, 'projects_limit is invalid'],

@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { conflict, type FieldViolations, invalidFields } from '../../../kernel/failure.ts'
-import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { blank, lengthViolations, requiredTextViolations, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import {
   type Avatar,
   insertUserNamespace,
@@ -43,24 +43,18 @@ export const emailViolations = (email: string): string[] =>
 
 export const isEmailAddress = (text: string): boolean => emailViolations(text).length === 0
 
-const lengthViolations = (text: string | null, maximum: number): string[] =>
-  text !== null && text.length > maximum ? [tooLong(maximum)] : []
-
-const nameViolations = (name: string): string[] =>
-  name.trim() === '' ? [blank] : name.length > lengths.name ? [tooLong(lengths.name)] : []
-
 /** Errors by field of those attributes that are in `looked`. */
 export const accountViolations = (
   user: Pick<NewUser, 'username' | 'name' | 'email' | 'bio' | keyof typeof maxLengths>,
   looked: ReadonlySet<string> = new Set(['username', 'name', 'email', 'bio', ...textNames]),
 ): FieldViolations & Record<string, readonly string[]> => ({
   ...Object.fromEntries(
-    textNames.map((name) => [name, looked.has(name) ? lengthViolations(user[name], maxLengths[name]) : []]),
+    textNames.map((name) => [name, looked.has(name) ? lengthViolations(user[name] ?? '', maxLengths[name]) : []]),
   ),
   username: looked.has('username') ? namespacePathViolations(user.username, false) : [],
-  name: looked.has('name') ? nameViolations(user.name) : [],
+  name: looked.has('name') ? requiredTextViolations(user.name, lengths.name) : [],
   email: looked.has('email') ? emailViolations(user.email) : [],
-  bio: looked.has('bio') ? lengthViolations(user.bio, lengths.bio) : [],
+  bio: looked.has('bio') ? lengthViolations(user.bio ?? '', lengths.bio) : [],
 })
 
 /** Throws `invalid` if provider or external id is too long. */
