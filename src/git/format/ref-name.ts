@@ -38,6 +38,9 @@ export const parseRefName = (text: string): RefName | undefined => (isRefName(te
 export const branchRef = (name: string): RefName | undefined =>
   name.startsWith('-') || name === 'HEAD' ? undefined : parseRefName(`refs/heads/${name}`)
 
+/** A new branch cannot have such a name, which is ambiguous with a commit id. */
+export const isLikeCommitId = (branch: string): boolean => /^[0-9a-f]{40}$/.test(branch)
+
 /** The ref of a tag: `v1` → `refs/tags/v1`. `undefined` unless `git tag` accepts the name. */
 export const tagRef = (name: string): RefName | undefined =>
   name.startsWith('-') || name === 'HEAD' ? undefined : parseRefName(`refs/tags/${name}`)

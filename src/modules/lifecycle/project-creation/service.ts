@@ -1,7 +1,7 @@
 import { featureLevels } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { ParameterError } from '../../../api/params/parameter-error.ts'
-import { branchRef } from '../../../git/format/ref-name.ts'
+import { branchRef, isLikeCommitId } from '../../../git/format/ref-name.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { findNamespaceByPath, mayCreateProjects } from '../../namespaces/index.ts'
 import {
@@ -63,8 +63,8 @@ export async function createProjectWithContent(
   return getRecord(ctx, project.id)
 }
 
-/** Pushes refuse a name of 40 digits, too, because it is ambiguous with a commit id. */
-const isUsableBranch = (name: string): boolean => branchRef(name) !== undefined && !/^[0-9a-f]{40}$/.test(name)
+/** Whether pushes accept the name, too. */
+const isUsableBranch = (name: string): boolean => branchRef(name) !== undefined && !isLikeCommitId(name)
 
 /** Namespace and path of a project that a push creates. */
 export type Plan = { readonly namespaceId: number; readonly path: string }

@@ -1,5 +1,5 @@
 import type { RefChange } from '../../../git/format/ref-change.ts'
-import { branchName, branchRef, isHiddenRef, tagName, tagRef } from '../../../git/format/ref-name.ts'
+import { branchName, branchRef, isHiddenRef, isLikeCommitId, tagName, tagRef } from '../../../git/format/ref-name.ts'
 
 /** Rules about the refs of a push that hold in every repository: the reason of a refusal. */
 export function refViolation(changes: readonly RefChange[], defaultBranch: string | null): string | undefined {
@@ -27,8 +27,7 @@ function unnamable({ name, from, to }: RefChange): string | undefined {
   const [branch, tag] = [branchName(name), tagName(name)]
   if (branch !== undefined && !branchRef(branch)) return `A branch cannot be called ${branch}.`
   if (tag !== undefined && !tagRef(tag)) return `A tag cannot be called ${tag}.`
-  // Such a branch name is ambiguous with a commit id.
-  return /^[0-9a-f]{40}$/.test(branch ?? '')
+  return branch !== undefined && isLikeCommitId(branch)
     ? 'You cannot create a branch with a 40-character hexadecimal branch name.'
     : undefined
 }

@@ -1,5 +1,5 @@
 import type { Oid } from '../../../git/format/oid.ts'
-import { branchRef } from '../../../git/format/ref-name.ts'
+import { branchRef, isLikeCommitId } from '../../../git/format/ref-name.ts'
 import { type Commit, readCommit } from '../../../git/objects/commits.ts'
 import { listRefs, readRef } from '../../../git/refs/refs.ts'
 import { resolve } from '../../../git/refs/resolve.ts'
@@ -35,8 +35,7 @@ export async function findStart({ repo, branch }: Target, start: Start, tip: Oid
   if (oid === undefined && (start.other !== undefined || (await hasBranches(repo)))) throw noBranch()
   if (differs && tip !== null && !start.force)
     throw invalid(`A branch called '${branch}' already exists. Switch to that branch in order to make changes`)
-  // Such a branch name is ambiguous with a commit id.
-  if (tip === null && /^[0-9a-f]{40}$/.test(branch)) throw unusableName(branch, 'Branch name is invalid')
+  if (tip === null && isLikeCommitId(branch)) throw unusableName(branch, 'Branch name is invalid')
   if (oid === undefined) return undefined
   if (start.other) await fetchCommit(repo, start.other.repo, oid)
   return readCommit(repo, oid)
