@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,44 +24,77 @@ async function workTree(folder: string): Promise<string> {
 
 const packet = (text: string): string => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
 
-/** A session of protocol 2 that stays open. `refs` resolves with what the service answers to another request for the list of refs. */
-async function fetchSession(world: World, key: KeyPair, path: string) {
+/** A command that stays open, and what it has printed. */
+async function session(world: World, key: KeyPair, command: string, env: Record<string, string> = {}) {
   const client = new ssh2.Client()
   client.on('error', () => {})
   const ready = once(client, 'ready')
   client.connect({ port: world.config.sshPort, username: 'git', privateKey: await readFile(key.file) })
   await ready
   const channel = await new Promise<ssh2.ClientChannel>((resolve, reject) =>
-    client.exec(`git-upload-pack '${path}.git'`, { env: { GIT_PROTOCOL: 'version=2' } }, (error, opened) =>
-      error ? reject(error) : resolve(opened),
-    ),
+    client.exec(command, { env }, (error, opened) => (error ? reject(error) : resolve(opened))),
   )
-  let [received, messages, isClosed] = ['', '', false]
+  const opened = { channel, received: '', messages: '', isClosed: false, end: () => client.end() }
   channel.on('data', (chunk: Buffer) => {
-    received += chunk.toString('latin1')
+    opened.received += chunk.toString('latin1')
   })
   channel.stderr.on('data', (chunk: Buffer) => {
-    messages += chunk.toString('latin1')
+    opened.messages += chunk.toString('latin1')
   })
   channel.on('close', () => {
-    isClosed = true
+    opened.isClosed = true
   })
-  const answer = () => expect.poll(() => isClosed || received.endsWith('0000')).toBe(true)
+  return opened
+}
+
+/** A session of protocol 2 that stays open. `refs` resolves with what the service answers to another request for the list of refs. */
+async function fetchSession(world: World, key: KeyPair, path: string) {
+  const opened = await session(world, key, `git-upload-pack '${path}.git'`, { GIT_PROTOCOL: 'version=2' })
+  const answer = () => expect.poll(() => opened.isClosed || opened.received.endsWith('0000')).toBe(true)
   await answer()
   return {
     async refs(prefix: string): Promise<string> {
-      received = ''
-      if (!isClosed) channel.write(`${packet('command=ls-refs\n')}0001${packet(`ref-prefix ${prefix}\n`)}0000`)
+      opened.received = ''
+      if (!opened.isClosed)
+        opened.channel.write(`${packet('command=ls-refs\n')}0001${packet(`ref-prefix ${prefix}\n`)}0000`)
       await answer()
-      return isClosed ? messages : received
+      return opened.isClosed ? opened.messages : opened.received
     },
-    end: () => client.end(),
+    end: opened.end,
+  }
+}
+
+/** Begins a push that creates the branch `late` at an object which the project has; `complete` sends all of it. */
+async function pushSession(world: World, key: KeyPair, path: string, oid: string) {
+  const opened = await session(world, key, `git-receive-pack '${path}.git'`)
+  await expect.poll(() => opened.received.endsWith('0000')).toBe(true)
+  return {
+    async complete(): Promise<string> {
+      const pack = Buffer.concat([Buffer.from('PACK'), Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])])
+      opened.channel.write(`${packet(`${'0'.repeat(40)} ${oid} refs/heads/late\0report-status`)}0000`)
+      opened.channel.end(Buffer.concat([pack, createHash('sha1').update(pack).digest()]))
+      await expect.poll(() => opened.isClosed).toBe(true)
+      opened.end()
+      return opened.received + opened.messages
+    },
   }
 }
 
 const missing = 'Stithy: The project you were looking for could not be found.'
 const unreadable = 'Stithy: You are not allowed to download code from this project.'
 const unwritable = 'Stithy: You are not allowed to push code to this project.'
+
+type End = (world: World, ann: Client, projectId: number) => Promise<unknown>
+
+const lostRights: readonly [what: string, message: string, end: End][] = [
+  ['the membership ends', missing, (world, ann, id) => world.root.delete(`/projects/${id}/members/${ann.id}`)],
+  ['the account is blocked', 'any more', (world, ann) => world.root.post(`/users/${ann.id}/block`)],
+  [
+    'the key is removed',
+    'any more',
+    async (_world, ann) => ann.delete(`/user/keys/${(await ann.get('/user/keys')).json[0].id}`),
+  ],
+]
 
 describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
   test('a first push over SSH is read back through a clone, a fetch and the API', async ({ world }) => {
@@ -91,15 +124,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect(await usesOfSshKeys(world, ann.id)).toEqual([{ used: true }])
   })
 
-  test.for<[string, string, (world: World, ann: Client, projectId: number) => Promise<unknown>]>([
-    ['the membership ends', missing, (world, ann, id) => world.root.delete(`/projects/${id}/members/${ann.id}`)],
-    ['the account is blocked', 'any more', (world, ann) => world.root.post(`/users/${ann.id}/block`)],
-    [
-      'the key is removed',
-      'any more',
-      async (_world, ann) => ann.delete(`/user/keys/${(await ann.get('/user/keys')).json[0].id}`),
-    ],
-  ])('an open session tells nothing new once %s', async ([, message, end], { world }) => {
+  test.for(lostRights)('an open session tells nothing new once %s', async ([, message, end], { world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await withKey(folder.path, ann)
@@ -117,6 +142,43 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect(answer).toContain(message)
     later.end()
     session.end()
+  })
+
+  test.for(lostRights)('a push that has begun is refused once %s', async ([, , end], { world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const project = await world.project({ initialize_with_readme: true, members: [[ann, 'developer']] })
+    const at = `/projects/${project.id}/repository/branches`
+    const [main] = (await world.root.get(at)).json
+    const push = await pushSession(world, key, project.full_path, main.commit.id)
+    await end(world, ann, project.id)
+    expect(await push.complete()).toContain('pre-receive hook declined')
+    expect((await world.root.get(at)).json).toHaveLength(1)
+  })
+
+  test('a first push creates no project once the key is removed', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const push = await pushSession(world, key, `${ann.username}/late`, '1'.repeat(40))
+    await ann.delete(`/user/keys/${(await ann.get('/user/keys')).json[0].id}`)
+    expect(await push.complete()).toContain('This key may not be used any more.')
+    expect(await ann.get(`/projects/${encodeURIComponent(`${ann.username}/late`)}`)).toMatchObject({ status: 404 })
+  })
+
+  test('a push that takes long is accepted while its key is valid', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const project = await world.project({ initialize_with_readme: true, members: [[ann, 'developer']] })
+    const at = `/projects/${project.id}/repository/branches`
+    const [main] = (await world.root.get(at)).json
+    const push = await pushSession(world, await withKey(folder.path, ann), project.full_path, main.commit.id)
+    expect(await push.complete()).toContain('ok refs/heads/late')
+    const robot = await deployKey(world, folder.path, project, true)
+    await world.root.delete(`${at}/late`)
+    const again = await pushSession(world, robot, project.full_path, main.commit.id)
+    expect(await again.complete()).toContain('ok refs/heads/late')
   })
 
   test('protocol 0 and 2, shallow and partial clones and archives work over SSH', async ({ world }) => {

@@ -67,6 +67,8 @@ async function largeFiles(
 
 const switchedOff = { message: 'Git LFS is not enabled on this Stithy server, contact your admin.' }
 
+const keyLost = 'This key may not be used any more.'
+
 async function transfer(
   call: Call,
   { service, path }: Extract<Command, { kind: 'transfer' }>,
@@ -81,15 +83,14 @@ async function transfer(
     return failed
   }
   const options = { idleMs: call.stalledMs, protocol: call.protocol }
-  if ('plan' in access) return pushToNothing(call, access.plan, ctx, { ...options, answers })
+  const refusedNow = async () => ((await reopen()) ? undefined : keyLost)
+  if ('plan' in access) return pushToNothing(call, access.plan, ctx, { ...options, answers, refusedNow })
   const { target } = access as { target: GitTarget }
-  if (service === 'git-receive-pack') return push(call, target, ctx, { ...options, answers })
+  if (service === 'git-receive-pack') return push(call, target, ctx, { ...options, answers, refusedNow })
   const repo = (await openToFetch(ctx, target)).withSignal(call.signal)
   const requireStill = async () => {
     const now = await reopen()
-    const refused = now
-      ? refusalOf(await gitAccess(now, path, 'git-upload-pack', 'ssh'))
-      : 'This key may not be used any more.'
+    const refused = now ? refusalOf(await gitAccess(now, path, 'git-upload-pack', 'ssh')) : keyLost
     if (refused !== undefined) throw new Failure('forbidden', refused)
   }
   const started =
@@ -108,6 +109,8 @@ type Options = {
   readonly protocol: string | undefined
   /** Sources of the lines that the client prints after the push. */
   readonly answers: readonly AnswerToPush[]
+  /** Why the key may not be used any more. */
+  readonly refusedNow: () => Promise<string | undefined>
 }
 
 /** Ends only after the effects of the push are committed. */
@@ -134,7 +137,7 @@ async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options)
     .open(await ctx.git.emptyDir())
     .withSignal(call.signal)
     .for(ctx.shareKey)
-  const { answers, ...transfer } = options
+  const { answers, refusedNow, ...transfer } = options
   const { stream, done } = await receivePack(nothing, {
     ...transfer,
     advertise: true,
@@ -143,9 +146,11 @@ async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options)
   for await (const chunk of stream) await send(call, chunk as Buffer)
   await done
   if (!(await saysSomething(call))) return 0
+  const lost = await refusedNow()
+  if (lost !== undefined) throw new Failure('forbidden', lost)
   // The rest of the session equals one request of smart HTTP.
   const target = { project: await createFromPush(ctx, plan) }
-  return push(call, target, ctx, { ...transfer, answers, statelessRpc: true, created: true })
+  return push(call, target, ctx, { ...transfer, answers, refusedNow, statelessRpc: true, created: true })
 }
 
 const flush = '0000'

@@ -48,6 +48,8 @@ type ReceiveOptions = TransferOptions & {
   readonly answers: readonly AnswerToPush[]
   /** The project was created for this push. */
   readonly created?: boolean
+  /** Why the credential may not be used any more, apart from the account and its token; undefined if it may. */
+  readonly refusedNow?: () => Promise<string | undefined>
 }
 
 /**
@@ -57,7 +59,7 @@ type ReceiveOptions = TransferOptions & {
 export async function receivePush(
   ctx: Ctx,
   target: GitTarget,
-  { transport, answers, created = false, ...transfer }: ReceiveOptions,
+  { transport, answers, created = false, refusedNow, ...transfer }: ReceiveOptions,
 ): Promise<Push> {
   const actor = ctx.actor!
   const limit = ctx.settings.receive_max_input_size ?? 0
@@ -71,7 +73,9 @@ export async function receivePush(
     ...transfer,
     ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
     async onVerdict({ updates, pushOptions, quarantine }) {
-      const messages = await refusalOf(ctx, target, updates, async () => quarantine, transport)
+      const refused = await refusalOf(ctx, target, updates, async () => quarantine, transport)
+      const lost = refused ? undefined : await refusedNow?.()
+      const messages = lost === undefined ? refused : [lost]
       if (messages) return { ok: false, messages }
       // They are about projects.
       if ('project' in target) parsed = parsePushOptions(pushOptions)
