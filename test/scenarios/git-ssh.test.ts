@@ -181,6 +181,27 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect(await again.complete()).toContain('ok refs/heads/late')
   })
 
+  test.for(lostRights)('an archive requested late has nothing new once %s', async ([, message, end], { world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const project = await world.project({ initialize_with_readme: true, members: [[ann, 'developer']] })
+    const request = `${packet('argument --format=tar\n')}${packet('argument master\n')}0000`
+    const [before, after] = await Promise.all(
+      [1, 2].map(() => session(world, key, `git-upload-archive '${project.full_path}.git'`)),
+    )
+    before!.channel.end(request)
+    await expect.poll(() => before!.isClosed).toBe(true)
+    expect(before!.received).toContain('README.md')
+    await end(world, ann, project.id)
+    after!.channel.end(request)
+    await expect.poll(() => after!.isClosed).toBe(true)
+    expect(after!.received).not.toContain('README.md')
+    expect(after!.messages).toContain(message)
+    before!.end()
+    after!.end()
+  })
+
   test('protocol 0 and 2, shallow and partial clones and archives work over SSH', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()

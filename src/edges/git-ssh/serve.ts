@@ -93,9 +93,8 @@ async function transfer(
     const refused = now ? refusalOf(await gitAccess(now, path, 'git-upload-pack', 'ssh')) : keyLost
     if (refused !== undefined) throw new Failure('forbidden', refused)
   }
-  const started =
-    service === 'git-upload-pack' ? uploadPack(repo, { ...options, requireStill }) : uploadArchive(repo, options)
-  return statusOf(await relay(call, await started))
+  const serveFetch = service === 'git-upload-pack' ? uploadPack : uploadArchive
+  return statusOf(await relay(call, await serveFetch(repo, { ...options, requireStill })))
 }
 
 /** A client with a valid key is not asked for other credentials. */

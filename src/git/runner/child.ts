@@ -2,6 +2,9 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { Exit } from './protocol.ts'
 
+/** Throws or rejects if the process must not get the chunk. */
+type Inspect = (chunk: Buffer) => void | Promise<void>
+
 /**
  * A running git process: the writable side is its stdin, the readable side its stdout, with back-pressure. Only `done` reports
  * the exit; the stream ends when the child closes its output, whatever the reason.
@@ -14,7 +17,7 @@ export class Child extends Duplex {
   readonly channel: Socket | undefined
   readonly #socket: Socket
   readonly #kill: (signal: NodeJS.Signals) => void
-  #inspect: ((chunk: Buffer) => void) | undefined
+  #inspect: Inspect | undefined
   #toError: ((exit: Exit) => Error | undefined) | undefined
 
   constructor(options: {
@@ -62,8 +65,8 @@ export class Child extends Duplex {
     return this
   }
 
-  /** Passes all written chunks to `inspect` first; if it throws, the stream and the process end with that error. */
-  inspecting(inspect: (chunk: Buffer) => void): this {
+  /** Passes all written chunks to `inspect` first; if it throws or rejects, the stream and the process end with that error. */
+  inspecting(inspect: Inspect): this {
     this.#inspect = inspect
     // The reader gets the error. Without a reader, an error without a listener would end the process.
     return this.on('error', () => {})
@@ -89,16 +92,20 @@ export class Child extends Duplex {
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     // That a child stops reading is not an error of the writer; the exit code reports the problem.
     if (!this.#socket.writable) return done()
+    const write = () => void this.#socket.write(chunk, () => done())
     try {
-      this.#inspect?.(chunk)
+      const inspected = this.#inspect?.(chunk)
+      if (inspected) inspected.then(write, done)
+      else write()
     } catch (error) {
-      return done(error as Error)
+      done(error as Error)
     }
-    this.#socket.write(chunk, () => done())
   }
 
   /** Writes what was written while corked in one system call. */
   override _writev(chunks: readonly { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    // One at a time is inspected.
+    if (this.#inspect) return this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), 'binary', done)
     const last = chunks.length - 1
     let failed = false
     const fail = (error?: Error | null) => {

@@ -92,11 +92,16 @@ export async function uploadPack(repo: Repository, options: FetchOptions = {}): 
  * Serves `git archive --remote`: anything reachable from refs, in the client's format. One process. A repository that does not
  * exist has no refs.
  */
-export async function uploadArchive(repo: Repository, { idleMs, ...options }: TransferOptions = {}): Promise<Transfer> {
+export async function uploadArchive(
+  repo: Repository,
+  { idleMs, requireStill, ...options }: FetchOptions = {},
+): Promise<Transfer> {
   const child = await repo.git.runner.start(['upload-archive', await repo.readDir()], {
     ...runOptions(repo, options),
   })
-  return { stream: child, done: watched(child, idleMs) }
+  // Git reads the refs at the end of a short request, which may take hours.
+  const stream = requireStill ? child.inspecting(requireStill) : child
+  return { stream, done: watched(child, idleMs) }
 }
 
 export type ReceiveOptions = TransferOptions & {
