@@ -282,6 +282,29 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect(gone.status).toBe(401)
   })
 
+  test('what git-lfs-authenticate returned, and what was asked for with it, is refused once the key is removed', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const project = await world.project({ members: [[ann, 'developer']] })
+    const { out } = await ssh(world, key, `git-lfs-authenticate '${project.full_path}.git' upload`)
+    const { href, header } = JSON.parse(out)
+    const batch = (header: object) =>
+      fetch(`${href}/objects/batch`, {
+        method: 'POST',
+        headers: { ...header, 'content-type': 'application/vnd.git-lfs+json' },
+        body: JSON.stringify({ operation: 'upload', objects: [{ oid: 'a'.repeat(64), size: 1 }] }),
+      })
+    const first = await batch(header)
+    expect(first.status).toBe(200)
+    const { upload } = JSON.parse(await first.text()).objects[0].actions
+    expect((await batch(upload.header)).status).toBe(200)
+    await ann.delete(`/user/keys/${(await ann.get('/user/keys')).json[0].id}`)
+    expect([(await batch(header)).status, (await batch(upload.header)).status]).toEqual([401, 401])
+  })
+
   test.for([
     "git-upload-pack '/PATH.git'",
     "git-upload-pack 'PATH.git'",

@@ -133,7 +133,7 @@ export class SignedIn {
       if (!holder) refuse('key_removed', 'This key is no longer registered.')
       else if ('refused' in holder) refuse('account_refused', holder.refused)
       else {
-        const { name } = holder
+        const { name, keyId } = holder
         const ctx = await open(holder.actor, remoteAddress)
         const refused = keyRefusal(holder.key, ctx.settings)
         const reopen = async () => {
@@ -141,7 +141,7 @@ export class SignedIn {
           return now && 'actor' in now ? open(now.actor, remoteAddress) : undefined
         }
         if (refused === undefined)
-          status = await serve(call, command, { name, ctx, reopen }, this.#context.answersToPush)
+          status = await serve(call, command, { name, keyId, ctx, reopen }, this.#context.answersToPush)
         else refuse('key_restricted', refused)
       }
     } catch (error) {

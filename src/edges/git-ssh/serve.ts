@@ -19,7 +19,12 @@ import { recoveryCodes } from './recovery-codes.ts'
 const failed = 1
 
 /** A user of a key, and the context for them; `reopen` resolves with that of later, without one if they may not act any more. */
-type Client = { readonly name: string; readonly ctx: Ctx; reopen(): Promise<Ctx | undefined> }
+type Client = {
+  readonly name: string
+  readonly keyId: number
+  readonly ctx: Ctx
+  reopen(): Promise<Ctx | undefined>
+}
 
 /** Runs one command of an authorized user. Resolves with its exit status. */
 export async function serve(
@@ -34,7 +39,7 @@ export async function serve(
       await send(call, `Welcome to Stithy, ${name}!\n`)
       return 0
     case 'large-files':
-      return largeFiles(call, command, ctx)
+      return largeFiles(call, command, client)
     case 'recovery-codes':
       return recoveryCodes(call, ctx)
     case 'unknown':
@@ -49,7 +54,7 @@ export async function serve(
 async function largeFiles(
   call: Call,
   { path, operation }: Extract<Command, { kind: 'large-files' }>,
-  ctx: Ctx,
+  { keyId, ctx }: Client,
 ): Promise<number> {
   const closed = protocolRefusal(ctx, 'ssh')
   const access = closed
@@ -58,7 +63,9 @@ async function largeFiles(
       ? await lfsAccess(ctx, path, operation, undefined)
       : switchedOff
   if ('storage' in access) {
-    await send(call, `${JSON.stringify(await largeFileCredentials(ctx, access.storage.project, operation))}\n`)
+    const from = ctx.actor!.deployKey ? undefined : { holder: { sshKeyId: keyId } }
+    const credentials = await largeFileCredentials(ctx, access.storage.project, operation, from)
+    await send(call, `${JSON.stringify(credentials)}\n`)
     return 0
   }
   sendMessage(call, 'message' in access ? access.message : 'Not found.')

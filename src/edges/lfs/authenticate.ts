@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../access/actor.ts'
 import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
-import { findDeployKey, type SignInRefusal } from '../../modules/accounts/index.ts'
+import { authenticateForKey, findDeployKey, type SignInRefusal } from '../../modules/accounts/index.ts'
 import { authenticateForDeployToken } from '../../modules/groups/index.ts'
 import { type Grant, readCredential } from '../../modules/pushes/index.ts'
 import { authenticateGit, type Denial } from '../http/authenticate-git.ts'
@@ -38,6 +38,7 @@ async function holderNow(
     const actor = await findDeployKey(db, holder.deployKeyId)
     return actor ? { actor } : { refused: 'wrong' }
   }
+  if ('sshKeyId' in holder) return authenticateForKey(db, holder.sshKeyId)
   return 'deployTokenId' in holder
     ? authenticateForDeployToken(db, holder.deployTokenId)
     : authenticator.authenticateDerived(holder)

@@ -1,6 +1,13 @@
 import { parseDigest } from '../../blobs/blob-store.ts'
 import { conflict, Failure } from '../../kernel/failure.ts'
-import { type Asked, answerBatch, type Operation, type Storage, sizesOf } from '../../modules/pushes/index.ts'
+import {
+  type Asked,
+  answerBatch,
+  type Grant,
+  type Operation,
+  type Storage,
+  sizesOf,
+} from '../../modules/pushes/index.ts'
 import { type LfsExchange, refuse, sendLfs } from './answer.ts'
 import { checkRef, unprocessable } from './body.ts'
 
@@ -28,8 +35,13 @@ export function parseBatch(body: Readonly<Record<string, unknown>>): Batch {
   return { operation, objects }
 }
 
-export async function serveBatch({ exchange, ctx }: LfsExchange, storage: Storage, batch: Batch): Promise<void> {
-  const objects = await answerBatch(ctx, storage, batch.operation, batch.objects)
+export async function serveBatch(
+  { exchange, ctx }: LfsExchange,
+  storage: Storage,
+  batch: Batch,
+  grant: Grant | undefined,
+): Promise<void> {
+  const objects = await answerBatch(ctx, storage, batch.operation, batch.objects, grant)
   sendLfs(exchange, 200, { transfer: 'basic', hash_algo: 'sha256', objects })
 }
 

@@ -62,7 +62,7 @@ async function serve(
         ? await sizeViolation(ctx, access.storage.project.id)
         : undefined
     if (full !== undefined) return reject(403, full)
-    if (batch) await serveBatch({ exchange, ctx }, access.storage, batch)
+    if (batch) await serveBatch({ exchange, ctx }, access.storage, batch, known.grant)
     else
       await answer({ exchange, ctx }, access.storage, call, () => accessNow(ctx!, known, access.storage, call, context))
   } catch (error) {

@@ -1,10 +1,10 @@
 import type { Actor } from '../../../access/actor.ts'
 import type { Db } from '../../../db/db.ts'
 import type { Settings } from '../../../settings/settings.ts'
-import { accountRefusal, actorOf, gitRefusals } from '../tokens/authenticate.ts'
+import { type Authentication, accountRefusal, actorOf, gitRefusals } from '../tokens/authenticate.ts'
 import { touchCredential } from '../tokens/queries.ts'
 import { parsePublicKey } from './public-key.ts'
-import { findDeployKeyCredential, findKeyCredential, type KeyCredentialRow } from './queries.ts'
+import { findDeployKeyCredential, findKeyCredential, findUserKeyCredential, type KeyCredentialRow } from './queries.ts'
 import { restrictionViolations } from './restrictions.ts'
 
 /** Owner of an SSH key: an actor, or a message that says why access is refused. */
@@ -37,6 +37,14 @@ export function keyRefusal(key: string, settings: Settings): string | undefined 
 export async function findDeployKey(db: Db, id: number): Promise<Actor | undefined> {
   const row = await findDeployKeyCredential(db, id)
   return row && !row.expired ? deployKeyActor(row) : undefined
+}
+
+/** Authenticates a credential that was derived from the SSH key of a user: it is valid as long as the key is. One statement. */
+export async function authenticateForKey(db: Db, id: number): Promise<Authentication> {
+  const row = await findUserKeyCredential(db, id)
+  if (!row || row.user_id === null) return { refused: 'unknown' }
+  const refused = row.expired ? 'expired' : accountRefusal(row)
+  return refused ? { refused } : { actor: actorOf(row) }
 }
 
 function refusalOf(row: KeyCredentialRow): string | undefined {

@@ -116,6 +116,9 @@ export const findKeyCredential = (db: Db, sha256: string): Promise<KeyCredential
 export const findDeployKeyCredential = (db: Db, id: number): Promise<KeyCredentialRow | undefined> =>
   findCredential(db, sql`k.id = ${id} and k.user_id is null`)
 
+export const findUserKeyCredential = (db: Db, id: number): Promise<KeyCredentialRow | undefined> =>
+  findCredential(db, sql`k.id = ${id} and k.user_id is not null`)
+
 /** A deploy key enabled in a project. */
 export const enabledRow = {
   id: integer,

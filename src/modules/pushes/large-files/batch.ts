@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo } from '../../../api/site.ts'
 import { type Digest, parseDigest } from '../../../blobs/blob-store.ts'
-import { type Credentials, largeFileCredentials, type Operation } from './credentials.ts'
+import { type Credentials, type DerivedFrom, largeFileCredentials, type Operation } from './credentials.ts'
 import { claimFiles, isTooLarge, sizesOf } from './service.ts'
 import type { Storage } from './storage.ts'
 
@@ -29,17 +29,18 @@ type Sound = { oid: Digest; size: number }
 const isSound = (asked: Asked): asked is Sound =>
   parseDigest(asked.oid) !== undefined && Number.isSafeInteger(asked.size) && asked.size >= 0
 
-/** Upload or download address of each file, or its error. At most five statements for any number of files. */
+/** Upload or download address of each file, or its error. `from`: the LFS credential that asks. At most five statements for any number of files. */
 export async function answerBatch(
   ctx: Ctx,
   storage: Storage,
   operation: Operation,
   asked: readonly Asked[],
+  from?: DerivedFrom,
 ): Promise<BatchObject[]> {
   const oids = asked.filter(isSound).map(({ oid }) => oid)
   const known = await (operation === 'download' ? sizesOf : claimFiles)(ctx, storage, oids)
   const repository = httpUrlToRepo(ctx.site, storage.project.full_path)
-  const credentials = ctx.actor ? await largeFileCredentials(ctx, storage.project, operation) : undefined
+  const credentials = ctx.actor ? await largeFileCredentials(ctx, storage.project, operation, from) : undefined
   const action = (path: string): Action => {
     const { href: _, ...shown } = credentials ?? {}
     return { href: `${repository}/${path}`, ...shown }

@@ -14,6 +14,8 @@ export type Holder =
       /** The token that the user authenticated with; `undefined` for the account itself. */
       readonly tokenId: number | undefined
     }
+  /** The SSH key of a user. */
+  | { readonly sshKeyId: number }
   | { readonly deployKeyId: number }
   | { readonly deployTokenId: number }
 
@@ -22,6 +24,8 @@ export type Grant = {
   readonly holder: Holder
   readonly projectId: number
   readonly operation: Operation
+  /** Seconds since 1970. */
+  readonly expiresAt: number
 }
 
 /** Long enough for the transfers between two batch requests; checked at the beginning of a transfer only. */
@@ -31,23 +35,29 @@ const toleranceSeconds = 60
 
 const signed = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-const form = /^(([kt]?)(\d{1,15})\.(\d{0,15})\.(\d{1,15})\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
+const form = /^(([kst]?)(\d{1,15})\.(\d{0,15})\.(\d{1,15})\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
 
-/** `7.31` is token 31 of account 7, `7.` the account itself, `k7.` a deploy key and `t7.` a deploy token. */
-function holderParts({ id, tokenId, deployKey, deployToken }: Actor): readonly (string | number)[] {
-  if (deployKey) return [`k${deployKey.id}`, '']
-  return deployToken ? [`t${deployToken.id}`, ''] : [id, tokenId ?? '']
+function holderOf({ id, tokenId, deployKey, deployToken }: Actor): Holder {
+  if (deployKey) return { deployKeyId: deployKey.id }
+  return deployToken ? { deployTokenId: deployToken.id } : { userId: id, tokenId }
+}
+
+/** `7.31` is token 31 of account 7, `7.` the account itself, `s7.` the SSH key of a user, `k7.` a deploy key and `t7.` a deploy token. */
+function holderParts(holder: Holder): readonly (string | number)[] {
+  if ('deployKeyId' in holder) return [`k${holder.deployKeyId}`, '']
+  if ('sshKeyId' in holder) return [`s${holder.sshKeyId}`, '']
+  return 'deployTokenId' in holder ? [`t${holder.deployTokenId}`, ''] : [holder.userId, holder.tokenId ?? '']
 }
 
 function parseHolder(kind: string, id: string, tokenId: string): Holder {
   if (kind === 'k') return { deployKeyId: Number(id) }
+  if (kind === 's') return { sshKeyId: Number(id) }
   if (kind === 't') return { deployTokenId: Number(id) }
   return { userId: Number(id), tokenId: tokenId === '' ? undefined : Number(tokenId) }
 }
 
-async function issue(ctx: Ctx, actor: Actor, projectId: number, operation: Operation): Promise<string> {
-  const expiresAt = Math.floor(Date.now() / 1000) + lifetimeSeconds
-  const text = [...holderParts(actor), projectId, operation, expiresAt].join('.')
+async function issue(ctx: Ctx, { holder, projectId, operation, expiresAt }: Grant): Promise<string> {
+  const text = [...holderParts(holder), projectId, operation, expiresAt].join('.')
   return `${text}.${signed(await signingKey(ctx.db, 'large_files'), text).toString('base64url')}`
 }
 
@@ -66,6 +76,7 @@ export async function readCredential(db: Db, credential: string): Promise<Grant 
     holder: parseHolder(kind!, id!, tokenId!),
     projectId: Number(projectId),
     operation: operation as Operation,
+    expiresAt: Number(expiresAt),
   }
 }
 
@@ -78,19 +89,30 @@ export type Credentials = {
   readonly expires_in: number
 }
 
+/** What the caller authenticated with, if it is not their token or password. */
+export type DerivedFrom = Pick<Grant, 'holder'> & Partial<Pick<Grant, 'expiresAt'>>
+
+/** A password may have been changed since, which nothing tells: what was derived from it ends with the first credential. */
+const isAccountItself = (holder: Holder): boolean => 'userId' in holder && holder.tokenId === undefined
+
 /**
  * Issues a short-lived credential of the caller, who must be authenticated, for the large files of one project. Check
- * the policy first: each use checks the policy, the account and its token again, but nothing else. Valid in every
+ * the policy first: each use checks the policy, the account and its token or key again, but nothing else. Valid in every
  * process and across restarts.
  */
 export async function largeFileCredentials(
   ctx: Ctx,
   project: { readonly id: number; readonly full_path: string },
   operation: Operation,
+  from?: DerivedFrom,
 ): Promise<Credentials> {
+  const holder = from?.holder ?? holderOf(ctx.actor!)
+  const now = Math.floor(Date.now() / 1000)
+  const latest = from?.expiresAt !== undefined && isAccountItself(holder) ? from.expiresAt : Number.POSITIVE_INFINITY
+  const expiresAt = Math.min(now + lifetimeSeconds, latest)
   return {
     href: `${httpUrlToRepo(ctx.site, project.full_path)}/info/lfs`,
-    header: { Authorization: `Bearer ${await issue(ctx, ctx.actor!, project.id, operation)}` },
-    expires_in: lifetimeSeconds,
+    header: { Authorization: `Bearer ${await issue(ctx, { holder, projectId: project.id, operation, expiresAt })}` },
+    expires_in: expiresAt - now,
   }
 }

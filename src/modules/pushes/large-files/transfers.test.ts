@@ -300,6 +300,32 @@ describe('credentials of LFS actions', () => {
     expect(await follow(client, 'GET', { href, header })).toMatchObject({ status: 200, text: content })
   })
 
+  test('LFS credentials of a password give others that end with them', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'developer']] })
+    const asked = { operation: 'upload', objects: [{ oid: oidOf('x'), size: 1 }] }
+    const ask = async (authorization: string) => {
+      const { status, json } = await lfs(world.anonymous, project, 'POST', 'objects/batch', {
+        json: asked,
+        headers: { authorization },
+      })
+      return { status, action: json.objects?.[0].actions.upload }
+    }
+    const words = Buffer.from(`${ann.username}:correct horse battery`).toString('base64')
+    const first = (await ask(`Basic ${words}`)).action
+    expect(first.expires_in).toBe(1800)
+    const now = Date.now()
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(now + 1200_000)
+    try {
+      const second = (await ask(first.header.Authorization)).action
+      expect(second.expires_in).toBeLessThanOrEqual(600)
+      clock.mockReturnValue(now + 1801_000)
+      expect((await ask(second.header.Authorization)).status).toBe(401)
+    } finally {
+      clock.mockRestore()
+    }
+  })
+
   test('LFS credentials are signed, and expire', async ({ world }) => {
     const project = await world.project()
     const content = unique('content')
