@@ -64,10 +64,20 @@ async function fetchSession(world: World, key: KeyPair, path: string) {
   }
 }
 
-/** Begins a push that creates the branch `late` at an object which the project has; `complete` sends all of it. */
-async function pushSession(world: World, key: KeyPair, path: string, oid: string) {
+/** The part of ssh2 that sends a command in a session which has one, as no client of it does. */
+type Sender = { _client: { _protocol: { exec(channel: number, command: string, wantsReply: boolean): void } } }
+
+/**
+ * Begins a push that creates the branch `late` at an object which the project has; `complete` sends all of it. `another` is sent as a
+ * second command of the session.
+ */
+async function pushSession(world: World, key: KeyPair, path: string, oid: string, another?: string) {
   const opened = await session(world, key, `git-receive-pack '${path}.git'`)
   await expect.poll(() => opened.received.endsWith('0000')).toBe(true)
+  if (another !== undefined) {
+    const { _client, outgoing } = opened.channel as unknown as Sender & { outgoing: { id: number } }
+    _client._protocol.exec(outgoing.id, another, false)
+  }
   return {
     async complete(): Promise<string> {
       const pack = Buffer.concat([Buffer.from('PACK'), Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])])
@@ -221,6 +231,24 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect(await cloned('partial', 'clone', '--filter=blob:none', '--no-checkout')).toBe('6')
     const archived = await gitSsh(world, key, folder.path, 'archive', `--remote=${url}`, '--format=tar', 'main')
     expect(archived).toMatchObject({ code: 0, out: expect.stringContaining('# Hello') })
+  })
+
+  test('a second command of one session is ignored, and the first one goes on', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const project = await world.project({ initialize_with_readme: true, members: [[ann, 'developer']] })
+    const at = `/projects/${project.id}/repository/branches`
+    const [main] = (await world.root.get(at)).json
+    const push = await pushSession(
+      world,
+      key,
+      project.full_path,
+      main.commit.id,
+      `git-upload-pack '${project.full_path}.git'`,
+    )
+    expect(await push.complete()).toContain('ok refs/heads/late')
+    expect((await ssh(world, key)).out).toContain(ann.username)
   })
 
   test('ssh without a command names the user of the key; shells and other commands are refused', async ({ world }) => {

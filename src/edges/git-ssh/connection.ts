@@ -83,8 +83,13 @@ export class SignedIn {
       protocol,
       stalledMs: this.#limits.stalledMs,
     })
-    session.on('exec', (accept, _reject, { command }) => void this.#run(call(accept()), command))
-    session.on('shell', (accept) => void this.#run(call(accept()), undefined))
+    // A session has one command: the library accepts no further one, and returns nothing for it, contrary to its types.
+    const run = (accept: () => ServerChannel | undefined, command?: string) => {
+      const channel = accept()
+      if (channel) void this.#run(call(channel), command)
+    }
+    session.on('exec', (accept, _reject, { command }) => run(accept, command))
+    session.on('shell', (accept) => run(accept))
   }
 
   async #run(call: Call, text: string | undefined): Promise<void> {
