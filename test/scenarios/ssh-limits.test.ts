@@ -122,6 +122,24 @@ describe.skipIf(!hasSsh)('SSH limits (need OpenSSH)', () => {
     expect((await sshWith(strict, good, [], 'git')).code).toBe(0)
   })
 
+  test('a session that is closed again and again leaves room for no further command', async () => {
+    await using folder = await temporaryFolder()
+    const { client } = await silent(strict, await withKey(folder.path, strict.root))
+    const project = await strict.project()
+    // Opens a session, whose request is refused.
+    await expect(
+      new Promise((resolve, reject) => client.subsys('none', (error) => (error ? reject(error) : resolve(0)))),
+    ).rejects.toThrow()
+    const { _protocol } = client as unknown as { _protocol: { channelClose(channel: number): void } }
+    for (let times = 0; times < 5; times++) _protocol.channelClose(0)
+    const opened = (): Promise<boolean> =>
+      new Promise((resolve) =>
+        client.exec(`git-receive-pack '${project.full_path}.git'`, (error) => resolve(error === undefined)),
+      )
+    expect([await opened(), await opened(), await opened(), await opened()]).toEqual([true, true, false, false])
+    client.end()
+  })
+
   test('an SSH connection runs at most two commands at a time', async () => {
     await using folder = await temporaryFolder()
     const key = await withKey(folder.path, strict.root)

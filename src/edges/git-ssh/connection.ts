@@ -66,7 +66,8 @@ export class SignedIn {
     let protocol: string | undefined
     const closed = new AbortController()
     this.#sessions++
-    session.on('close', () => {
+    // The library says so for each message of the client that closes it.
+    session.once('close', () => {
       this.#sessions--
       closed.abort()
       this.#endIfDone()
