@@ -258,6 +258,24 @@ describe('permissions of push mirrors', () => {
     await mirror.update()
   })
 
+  test('what was pushed just before the project was archived is pushed to its mirrors once it is no longer archived', async ({
+    world,
+  }) => {
+    const mirror = await mirrored(world)
+    const { project, target } = mirror
+    await mirror.update()
+    await commitTo(world, project)
+    await startPushMirrors.run({ projectId: project.id }, await contextFor(world, null))
+    await world.archive(project)
+    await mirror.update()
+    await world.takeJobs(`push_to_mirror:${mirror.id}`)
+    await done(world.root.post(`/projects/${project.id}/unarchive`))
+    await retryPushMirrors.run({}, await contextFor(world, null))
+    expect(await world.jobs(`push_to_mirror:${mirror.id}`)).toHaveLength(1)
+    await mirror.update()
+    expect(await refsOf(world, target)).toEqual(await refsOf(world, project))
+  })
+
   test('without mirror_available only administrators set up mirrors', async ({ world }) => {
     const { ann, project, id } = await setUp(world)
     await world.settings({ mirror_available: false })

@@ -168,9 +168,9 @@ export const beginPush = (db: Db, id: number): Promise<PendingPush | undefined> 
     `,
   )
 
-/** Takes back that an update is scheduled, because it cannot start. */
+/** Takes back that an update is scheduled, because it cannot start. That of an enabled mirror stays due, for when its project is no longer archived. */
 export const cancelPush = (db: Db, id: number): Promise<number> =>
-  db.run(sql`update push_mirrors set ${updateAtRest}, next_at = null where id = ${id}`)
+  db.run(sql`update push_mirrors set ${updateAtRest}, next_at = case when enabled then now() end where id = ${id}`)
 
 /** Failed updates since the last success, of a mirror; locked until the transaction ends. */
 export const lockPushFailures = async (tx: Tx, id: number): Promise<number | undefined> =>
