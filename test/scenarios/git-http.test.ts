@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -313,6 +313,35 @@ describe('git over HTTP', () => {
       default_branch: 'main',
     })
     await expect(git(work, 'push', '-q', `${at(ann).slice(0, -4)}!.git`, 'main')).rejects.toThrow()
+  })
+
+  test('a large first push names the project that it creates, and creates none when it is only announced', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const work = await workTree(folder.path)
+    await writeFile(join(work, 'large.bin'), randomBytes(2 * 1024 * 1024))
+    await git(work, 'add', '.')
+    await git(work, 'commit', '-qm', 'Large file')
+    const url = `${world.origin}/${ann.username}/large.git`
+    // Git announces a push that it cannot repeat with an empty one, to learn whether it needs credentials.
+    const announced = await fetch(`${url}/git-receive-pack`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${ann.username}:${ann.token}`).toString('base64')}`,
+        'content-type': 'application/x-git-receive-pack-request',
+      },
+      body: '0000',
+    })
+    expect([announced.status, announced.headers.get('content-type'), await announced.text()]).toEqual([
+      200,
+      'application/x-git-receive-pack-result',
+      '',
+    ])
+    expect((await ann.get(`/projects/${ann.username}%2Flarge`)).status).toBe(404)
+    const output = await gitMessages(work, 'push', world.remote({ url } as never, ann), 'main')
+    expect(output).toContain(`The private project ${ann.username}/large was successfully created.`)
   })
 
   test('a project can be created with a README', async ({ world }) => {

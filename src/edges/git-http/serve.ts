@@ -79,6 +79,8 @@ async function serve(
     if (!ctx.actor && context.abandoned.retryAfter(remoteAddress) !== undefined)
       return challenge(exchange, 'Your network abandons too many requests. Sign in, or retry later.\n')
     if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
+    else if ('plan' in access && isEmptyPush(req))
+      sendEmpty(exchange, 200, { ...uncached, 'content-type': resultOf(service), 'content-length': 0 })
     else if ('plan' in access)
       await push(exchange, ctx, { project: await createFromPush(ctx, access.plan) }, context, pushPace, true)
     else if (service === 'git-upload-pack')
@@ -101,6 +103,14 @@ function refuseCredentials(exchange: Exchange, denial: Denial, siteUrl: string):
   if (status === 401) challenge(exchange, `${message}\n`)
   else sendText(exchange, status, `${message}\n`, { ...plain, ...headers })
 }
+
+const resultOf = (service: Service): string => `application/x-${service}-result`
+
+/**
+ * Whether a push has room for a flush packet only, so that it changes nothing and has no answer. Git sends such a one before a pack that
+ * it cannot send again, to learn whether it needs credentials: the push that follows creates the project, and says so.
+ */
+const isEmptyPush = ({ headers }: IncomingMessage): boolean => headers['content-length'] === '4'
 
 /** The repository to advertise: an empty one if the push will create the project. */
 async function advertised(
@@ -156,7 +166,7 @@ async function fetch(
     protocol: header(exchange, 'git-protocol'),
     requireStill,
   })
-  await converse(exchange, stream, head(exchange, 'application/x-git-upload-pack-result'), pace)
+  await converse(exchange, stream, head(exchange, resultOf('git-upload-pack')), pace)
   requireEnd(exchange, await done)
   exchange.res.end()
 }
@@ -181,7 +191,7 @@ async function push(
     created,
   })
   try {
-    await converse(exchange, stream, head(exchange, 'application/x-git-receive-pack-result'), pace)
+    await converse(exchange, stream, head(exchange, resultOf('git-receive-pack')), pace)
     requireEnd(exchange, await done)
   } finally {
     await done.catch(() => {})
