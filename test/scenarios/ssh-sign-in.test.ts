@@ -163,6 +163,23 @@ describe.skipIf(!hasSsh)('signing in and commands over SSH (need OpenSSH)', () =
     expect((await ssh(world, robot, '2fa_recovery_codes')).err).toBe('Stithy: A deploy key has no recovery codes.\n')
   })
 
+  test('2fa_recovery_codes confirmed after the key was removed changes nothing', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    await withTwoFactor(world, ann)
+    const asking = spawn('ssh', sshWords(world, key, '2fa_recovery_codes'), { stdio: ['pipe', 'pipe', 'pipe'] })
+    await once(asking.stdout, 'data')
+    await ann.delete(`/user/keys/${(await ann.get('/user/keys')).json[0].id}`)
+    asking.stdin.end('yes\n')
+    const [printed, error] = await Promise.all(
+      [asking.stdout, asking.stderr].map((stream) => stream.setEncoding('utf8').toArray()),
+    )
+    expect([printed!.join(''), error!.join('')]).toEqual(['', 'Stithy: This key may not be used any more.\n'])
+    const { json } = await world.root.get(`/audit_events?entity_type=User&entity_id=${ann.id}`)
+    expect(json.filter((event: any) => event.event_name === 'recovery_codes_renewed')).toEqual([])
+  })
+
   test('an open SSH connection runs no more commands after its key was removed', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()

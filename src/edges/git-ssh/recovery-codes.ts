@@ -9,8 +9,15 @@ const question =
 const advice =
   'Sign in with one of them instead of a code of your device, and set up another device. Each code works once.'
 
-/** Regenerates the recovery codes of a user who lost their device, after confirmation. Resolves with the exit status. */
-export async function recoveryCodes(call: Call, ctx: Ctx): Promise<number> {
+/**
+ * Regenerates the recovery codes of a user who lost their device, after confirmation, unless `refusedNow` says why their key may not be
+ * used any more. Resolves with the exit status.
+ */
+export async function recoveryCodes(
+  call: Call,
+  ctx: Ctx,
+  refusedNow: () => Promise<string | undefined>,
+): Promise<number> {
   const refused = ctx.actor!.deployKey
     ? 'A deploy key has no recovery codes.'
     : ((await termsViolation(ctx)) ??
@@ -21,6 +28,11 @@ export async function recoveryCodes(call: Call, ctx: Ctx): Promise<number> {
   }
   await send(call, question)
   if ((await answerOf(call)) === 'yes') {
+    const lost = await refusedNow()
+    if (lost !== undefined) {
+      sendMessage(call, lost)
+      return 1
+    }
     const codes = await recoverCodes(ctx)
     await send(call, `\nYour recovery codes are:\n\n${codes.join('\n')}\n\n${advice}\n`)
   } else await send(call, '\nNo new recovery codes were generated. Existing codes remain valid.\n')

@@ -41,7 +41,7 @@ export async function serve(
     case 'large-files':
       return largeFiles(call, command, client)
     case 'recovery-codes':
-      return recoveryCodes(call, ctx)
+      return recoveryCodes(call, ctx, () => refusedNow(client))
     case 'unknown':
       sendMessage(call, "The command you're trying to execute is not allowed.")
       return failed
@@ -76,12 +76,16 @@ const switchedOff = { message: 'Git LFS is not enabled on this Stithy server, co
 
 const keyLost = 'This key may not be used any more.'
 
+/** Why the client may not go on; undefined if it may. */
+const refusedNow = async ({ reopen }: Client): Promise<string | undefined> => ((await reopen()) ? undefined : keyLost)
+
 async function transfer(
   call: Call,
   { service, path }: Extract<Command, { kind: 'transfer' }>,
-  { ctx, reopen }: Client,
+  client: Client,
   answers: readonly AnswerToPush[],
 ): Promise<number> {
+  const { ctx, reopen } = client
   // Permission to fetch includes archives.
   const access = await gitAccess(ctx, path, service === 'git-upload-archive' ? 'git-upload-pack' : service, 'ssh')
   const refusal = refusalOf(access)
@@ -90,10 +94,10 @@ async function transfer(
     return failed
   }
   const options = { idleMs: call.stalledMs, protocol: call.protocol }
-  const refusedNow = async () => ((await reopen()) ? undefined : keyLost)
-  if ('plan' in access) return pushToNothing(call, access.plan, ctx, { ...options, answers, refusedNow })
+  const pushOptions = { ...options, answers, refusedNow: () => refusedNow(client) }
+  if ('plan' in access) return pushToNothing(call, access.plan, ctx, pushOptions)
   const { target } = access as { target: GitTarget }
-  if (service === 'git-receive-pack') return push(call, target, ctx, { ...options, answers, refusedNow })
+  if (service === 'git-receive-pack') return push(call, target, ctx, pushOptions)
   const repo = (await openToFetch(ctx, target)).withSignal(call.signal)
   const requireStill = async () => {
     const now = await reopen()
