@@ -140,6 +140,22 @@ describe.skipIf(!hasSsh)('SSH limits (need OpenSSH)', () => {
     client.end()
   })
 
+  test.for([0, 1])('a client that takes packets of %i bytes is disconnected', async (bytes) => {
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, strict.root)
+    const { client, closed } = await silent(strict, key)
+    const { _protocol } = client as unknown as {
+      _protocol: {
+        session(channel: number, window: number, packetBytes: number): void
+        exec(channel: number, command: string, wantsReply: boolean): void
+      }
+    }
+    _protocol.session(0, 1024 * 1024, bytes)
+    _protocol.exec(0, 'hello', false)
+    await closed
+    expect((await ssh(strict, key)).code).toBe(0)
+  })
+
   test('an SSH connection runs at most two commands at a time', async () => {
     await using folder = await temporaryFolder()
     const key = await withKey(folder.path, strict.root)

@@ -11,10 +11,14 @@ import type { ConnectionLimiter } from './connection-limiter.ts'
 import type { SshContext } from './context.ts'
 import type { SshLimits } from './limits.ts'
 import { serve } from './serve.ts'
+import { packetBytesOf } from './ssh2-internals.ts'
 
 /** Limits of memory: a client that exceeds its window, or does not read the output, is disconnected. */
 const maxUnreadBytes = 8 * 1024 * 1024
 const maxUnsentBytes = 64 * 1024 * 1024
+
+/** Clients take packets of 32 KB. With a few bytes each, every output would occupy the process for seconds. */
+const minPacketBytes = 512
 
 /** An authenticated connection: runs the client's commands until it disconnects or is idle for too long. */
 export class SignedIn {
@@ -46,7 +50,9 @@ export class SignedIn {
     this.#remoteAddress = socket.remoteAddress
     connection.on('session', (accept, reject) => {
       if (this.#closing || this.#sessions >= limits.maxSessions) return reject()
-      this.#open(accept())
+      const session = accept()
+      if (packetBytesOf(session) < minPacketBytes) return void connection.end()
+      this.#open(session)
     })
     socket.on('data', () => this.#isFlooded() && socket.destroy())
     socket.once('close', () => {

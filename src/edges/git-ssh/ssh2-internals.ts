@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto'
-import type { Connection } from 'ssh2'
+import type { Connection, Session } from 'ssh2'
 
 /*
  * The only file that uses members of ssh2 which its types leave out. They are those of ssh2 1.17.0, the pinned version;
@@ -24,3 +24,9 @@ export function useKeyObjects(connection: Connection): void {
       }
   })
 }
+
+type Channelled = { readonly _chanInfo?: { readonly outgoing?: { readonly packetSize?: number } } }
+
+/** The largest packet that the client takes in a session, in bytes. The library writes packets of this size, even of 0 bytes for ever. */
+export const packetBytesOf = (session: Session): number =>
+  (session as Channelled)._chanInfo?.outgoing?.packetSize ?? Number.POSITIVE_INFINITY
