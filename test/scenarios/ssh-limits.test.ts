@@ -156,6 +156,24 @@ describe.skipIf(!hasSsh)('SSH limits (need OpenSSH)', () => {
     expect((await ssh(strict, key)).code).toBe(0)
   })
 
+  test('a client that opens and closes sessions without a command is disconnected', async () => {
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, strict.root)
+    const { client, closed } = await silent(strict, key)
+    const { _protocol } = client as unknown as {
+      _protocol: {
+        session(channel: number, window: number, packetBytes: number): void
+        channelClose(channel: number): void
+      }
+    }
+    for (let id = 0; id < 200; id++) {
+      _protocol.session(id, 1024 * 1024, 32 * 1024)
+      _protocol.channelClose(id)
+    }
+    await closed
+    expect((await ssh(strict, key)).code).toBe(0)
+  })
+
   test('an SSH connection runs at most two commands at a time', async () => {
     await using folder = await temporaryFolder()
     const key = await withKey(folder.path, strict.root)

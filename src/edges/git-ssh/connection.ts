@@ -20,6 +20,9 @@ const maxUnsentBytes = 64 * 1024 * 1024
 /** Clients take packets of 32 KB. With a few bytes each, every output would occupy the process for seconds. */
 const minPacketBytes = 512
 
+/** Maximum sessions of a connection that end without a command: the library keeps them until the connection ends. */
+const maxUnusedSessions = 100
+
 /** An authenticated connection: runs the client's commands until it disconnects or is idle for too long. */
 export class SignedIn {
   readonly #connection: Connection
@@ -32,6 +35,7 @@ export class SignedIn {
   readonly #disconnected = new AbortController()
   readonly #channels = new Set<ServerChannel>()
   #sessions = 0
+  #unusedSessions = 0
   #closing = false
 
   constructor(
@@ -70,12 +74,14 @@ export class SignedIn {
 
   #open(session: Session): void {
     let protocol: string | undefined
+    let isUsed = false
     const closed = new AbortController()
     this.#sessions++
     // The library says so for each message of the client that closes it.
     session.once('close', () => {
       this.#sessions--
       closed.abort()
+      if (!isUsed && ++this.#unusedSessions > maxUnusedSessions) this.#connection.end()
       this.#endIfDone()
     })
     session.on('env', (accept, reject, { key, val }) => {
@@ -93,6 +99,7 @@ export class SignedIn {
     // A session has one command: the library accepts no further one, and returns nothing for it, contrary to its types.
     const run = (accept: () => ServerChannel | undefined, command?: string) => {
       const channel = accept()
+      isUsed = true
       if (channel) void this.#run(call(channel), command)
     }
     session.on('exec', (accept, _reject, { command }) => run(accept, command))
