@@ -1,4 +1,5 @@
 import { repositoryPath, type Service } from '../../modules/transport/index.ts'
+import { splitTarget } from '../http/target.ts'
 
 /** The kind of Git request that a URL stands for. */
 export type GitRequest =
@@ -15,7 +16,7 @@ const service = new RegExp(`^/${repositoryPath}\\.git/(git-upload-pack|git-recei
 
 /** `undefined` if the URL does not belong to Git over HTTP. */
 export function parseGitUrl(url: string): GitRequest | undefined {
-  const [pathname = '', query = ''] = url.split('?', 2)
+  const { path: pathname, query = '' } = splitTarget(url)
   const advertised = refs.exec(pathname)
   if (advertised) {
     const wanted = new URLSearchParams(query).get('service')

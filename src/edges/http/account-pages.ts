@@ -13,6 +13,7 @@ import { html, type Page, pageHeaders } from './html-page.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import type { Routes } from './server.ts'
+import { splitTarget } from './target.ts'
 
 /** The URL of a page contains a secret: it must not leak as a referrer, be cached or be framed. */
 const headers = { ...pageHeaders, 'cache-control': 'no-store' }
@@ -119,7 +120,7 @@ export const accountPages =
         url,
         handler: (request, reply) =>
           serve(request, reply, (ctx) =>
-            show(new URLSearchParams(request.raw.url!.split('?', 2)[1]).get('token') ?? '', ctx),
+            show(new URLSearchParams(splitTarget(request.raw.url!).query).get('token') ?? '', ctx),
           ),
       })
       app.route({

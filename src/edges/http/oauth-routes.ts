@@ -21,6 +21,7 @@ import { fail } from './mount.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import type { Routes } from './server.ts'
+import { splitTarget } from './target.ts'
 
 /** RFC 6749 (5.1): responses with tokens must not be cached. */
 const unstored = { 'cache-control': 'no-store', pragma: 'no-cache' }
@@ -181,7 +182,7 @@ async function grant(
 const maxFilterBytes = 64 * 1024
 
 async function paramsOf({ raw }: FastifyRequest, { uploadsDir }: HttpContext): Promise<RawParams> {
-  const query = parseUrlencoded(raw.url!.split('?', 2)[1] ?? '')
+  const query = parseUrlencoded(splitTarget(raw.url!).query ?? '')
   if (raw.method !== 'POST') return query
   const limits = { ...anonymousLimits, bytes: maxFilterBytes }
   const body = await readBody({ method: 'POST', headers: raw.headers, body: raw, limits, tmpDir: uploadsDir })

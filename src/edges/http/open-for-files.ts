@@ -6,6 +6,7 @@ import type { Exchange } from './answer.ts'
 import { requireScope, shownToken } from './authenticate.ts'
 import { parseUrlencoded } from './body/urlencoded.ts'
 import type { HttpContext } from './context.ts'
+import { splitTarget } from './target.ts'
 
 /**
  * Opens the context of a file request outside the API, after the checks of API requests: token with one of the scopes, rate
@@ -18,7 +19,7 @@ export async function openForFiles(
   scopes: readonly Scope[],
 ): Promise<Ctx | undefined> {
   const { headers, url } = exchange.req
-  const token = shownToken(headers, parseUrlencoded(url!.split('?', 2)[1] ?? ''))
+  const token = shownToken(headers, parseUrlencoded(splitTarget(url!).query ?? ''))
   const settings = await context.settings.get()
   const caller = await admit(token, { exchange, remoteAddress, settings, kind: 'web' }, context)
   if (caller === undefined) return undefined

@@ -16,6 +16,7 @@ import { type HttpLimits, httpLimits } from './limits.ts'
 import { apiPrefix, fail, mount } from './mount.ts'
 import { exceedsPathLimit, type Limited, sendTooMany } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
+import { splitTarget } from './target.ts'
 import { verbsByPath } from './verbs.ts'
 
 /** Compat: gitlab4j sends PATCH as POST with this header. */
@@ -185,7 +186,7 @@ export function createHttpServer(
     reply.hijack()
     const exchange = beginExchange(request, reply, context.siteUrl, noRoute)
     if (request.method === 'OPTIONS') return sendEmpty(exchange, 204, preflightHeaders(request.raw))
-    const [path = '', query] = request.raw.url!.split('?', 2)
+    const { path, query } = splitTarget(request.raw.url!)
     const bare = tidied(path)
     if (bare !== undefined && offered(bare).length > 0) {
       request.raw.url = query === undefined ? bare : `${bare}?${query}`

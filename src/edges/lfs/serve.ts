@@ -8,6 +8,7 @@ import { ClientDisconnected, clientDisconnectedStatus } from '../http/disconnect
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
+import { splitTarget } from '../http/target.ts'
 import type { RouteMatcher } from '../http/wildcard-routes.ts'
 import { type LfsExchange, mediaType, refuse } from './answer.ts'
 import { authenticateLfs, type Known, lfsCallerNow } from './authenticate.ts'
@@ -125,7 +126,7 @@ async function answer(
     case 'verify':
       return afterBody(serveVerify)
     case 'list_locks':
-      return serveListLocks(lfs, storage, new URLSearchParams(exchange.req.url!.split('?', 2)[1]))
+      return serveListLocks(lfs, storage, new URLSearchParams(splitTarget(exchange.req.url!).query))
     case 'create_lock':
       return afterBody(serveCreateLock)
     case 'verify_locks':

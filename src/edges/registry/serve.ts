@@ -8,6 +8,7 @@ import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from '
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
+import { splitTarget } from '../http/target.ts'
 import { bearerOf, challenge, covers, type Known } from './bearer.ts'
 import { serveBlob, serveDeleteBlob } from './blobs.ts'
 import { serveCatalog, serveReferrers, serveTags } from './discovery.ts'
@@ -25,13 +26,13 @@ export async function serveRegistry(exchange: Exchange, context: HttpContext): P
     const { registry } = context
     if (registry.host === undefined)
       throw new RegistryError('UNAVAILABLE', { status: 404, message: 'registry not enabled' })
-    const [pathname = '', search = ''] = req.url!.split('?', 2)
-    const asked = parseRegistryPath(pathname)
+    const { path, query } = splitTarget(req.url!)
+    const asked = parseRegistryPath(path)
     const known = await bearerOf(req.headers.authorization, context, registry.folder, remoteAddress)
     const signal = req.method === 'GET' || req.method === 'HEAD' ? disconnectSignal(exchange) : undefined
     ctx = await context.open(known?.caller ?? null, remoteAddress, { signal })
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
-    await answer(exchange, ctx, asked, known, new URLSearchParams(search), context)
+    await answer(exchange, ctx, asked, known, new URLSearchParams(query), context)
   } catch (error) {
     failed(exchange, error, context)
   } finally {

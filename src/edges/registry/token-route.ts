@@ -6,6 +6,7 @@ import type { HttpContext } from '../http/context.ts'
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
+import { splitTarget } from '../http/target.ts'
 import { RegistryError, sendError } from './errors.ts'
 
 /** Issues tokens to clients of the registry: `GET /jwt/auth?service=container_registry&scope=…`, with Basic credentials or none. */
@@ -13,7 +14,7 @@ export async function serveToken(exchange: Exchange, context: HttpContext): Prom
   const { req, remoteAddress } = exchange
   let ctx: Ctx | undefined
   try {
-    const query = new URLSearchParams(req.url!.split('?', 2)[1])
+    const query = new URLSearchParams(splitTarget(req.url!).query)
     if (query.get('service') !== registryService)
       throw new RegistryError('UNSUPPORTED', { status: 404, message: 'unknown service' })
     const { registry } = context

@@ -14,6 +14,7 @@ import { beginExchange } from '../exchange.ts'
 import { fail } from '../mount.ts'
 import { logAnswer } from '../request-log.ts'
 import type { Routes } from '../server.ts'
+import { splitTarget } from '../target.ts'
 import type { GraphqlRequest } from './execute.ts'
 
 /** The queries that clients send besides requests to the REST API. It changes nothing, so `read_api` is enough. */
@@ -37,7 +38,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, context: Http
   let cleanup = async () => {}
   try {
     const settings = await context.settings.get()
-    const queryParams = parseUrlencoded(req.url!.split('?', 2)[1] ?? '')
+    const queryParams = parseUrlencoded(splitTarget(req.url!).query ?? '')
     const visitor = { exchange, remoteAddress, settings, kind: 'api' } as const
     const token = shownToken(req.headers, queryParams)
     const admitted = await admit(token, visitor, context)

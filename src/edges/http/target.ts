@@ -1,0 +1,5 @@
+/** Path and query of a request target. A query may contain `?` itself, which many clients do not encode; undefined without one. */
+export function splitTarget(target: string): { readonly path: string; readonly query: string | undefined } {
+  const at = target.indexOf('?')
+  return at < 0 ? { path: target, query: undefined } : { path: target.slice(0, at), query: target.slice(at + 1) }
+}
