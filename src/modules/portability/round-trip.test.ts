@@ -166,6 +166,21 @@ describe('archives of projects', () => {
     expect((await exportOf(world, imported.id)).equals(first)).toBe(true)
   })
 
+  test('the statistics of an imported project count its wiki and snippets', async ({ world }) => {
+    const { id } = await world.project()
+    await world.root.post(`/projects/${id}/wikis`, { title: 'Home', content: 'Welcome' })
+    await world.root.post(`/projects/${id}/snippets`, {
+      title: 'Snip',
+      visibility: 'private',
+      files: [{ file_path: 'a.rb', content: 'puts 1' }],
+    })
+    const imported = await importOf(world, await exportOf(world, id))
+    const { statistics } = (await world.root.get(`/projects/${imported.id}?statistics=true`)).json
+    expect(statistics).toMatchObject({ wiki_size: expect.any(Number), snippets_size: 6 })
+    expect(statistics.wiki_size).toBeGreaterThan(0)
+    expect(statistics.storage_size).toBe(statistics.wiki_size + statistics.snippets_size)
+  })
+
   test('a repository gives the same bundle however it is packed', async ({ world }) => {
     const project = await storedProject(world)
     let text = ''

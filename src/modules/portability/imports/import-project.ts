@@ -4,7 +4,7 @@ import type { Holder, PortableRecord, Relation } from '../../../db/portable/rela
 import { supplyHook } from '../../integrations/index.ts'
 import type { Avatar } from '../../namespaces/index.ts'
 import { lockAccess, projectPlaced, saveAvatar } from '../../namespaces/index.ts'
-import { restoreProject } from '../../projects/index.ts'
+import { restoreProject, saveWikiSize } from '../../projects/index.ts'
 import { holdRepository } from '../../pushes/index.ts'
 import { ImportedImages, restoreImages } from '../../registry/index.ts'
 import { restoreSnippets } from '../../text/index.ts'
@@ -76,7 +76,10 @@ export async function importProject(
   const hold = async (unheld: Unheld, kind: 'project_wiki' | 'snippet', id: number): Promise<void> => {
     if (!(await holdRepository(tx, unheld.id, { kind, id }, unheld))) throw new LostRepository()
   }
-  if (sides.wiki) await hold(sides.wiki, 'project_wiki', projectId)
+  if (sides.wiki) {
+    await hold(sides.wiki, 'project_wiki', projectId)
+    await saveWikiSize(tx, projectId, sides.wiki.size)
+  }
   const snippets: number[] = []
   for (const [line, id] of (importing.ids.get('snippets') ?? []).entries()) {
     if (!id) continue
