@@ -4,6 +4,15 @@ import { insertMembers } from '../members/new-member-queries.ts'
 
 /** Members, shares and notification settings of a project also become those of another. The access lock is held. */
 export async function copyHoldings(tx: Tx, fromId: number, toId: number): Promise<void> {
+  // First, because memberships show the level.
+  await tx.run(sql`
+    insert into notification_settings (user_id, project_id, level, events, notification_email, created_at)
+    select user_id, ${toId}, level, events, notification_email, created_at
+    from notification_settings
+    where project_id = ${fromId}
+    order by id
+    on conflict do nothing
+  `)
   await tx.run(
     insertMembers(
       sql`
@@ -12,21 +21,18 @@ export async function copyHoldings(tx: Tx, fromId: number, toId: number): Promis
         from members
         where project_id = ${fromId}
       `,
-      sql`(project_id, user_id) where project_id is not null do update set access_level = excluded.access_level`,
+      sql`
+        (project_id, user_id)
+        where project_id is not null do update
+        set access_level = excluded.access_level, expires_at = excluded.expires_at,
+          notification_level = excluded.notification_level
+      `,
     ),
   )
   await tx.run(sql`
     insert into project_group_links (project_id, group_id, group_access, expires_at, created_at)
     select ${toId}, group_id, group_access, expires_at, created_at
     from project_group_links
-    where project_id = ${fromId}
-    order by id
-    on conflict do nothing
-  `)
-  await tx.run(sql`
-    insert into notification_settings (user_id, project_id, level, events, notification_email, created_at)
-    select user_id, ${toId}, level, events, notification_email, created_at
-    from notification_settings
     where project_id = ${fromId}
     order by id
     on conflict do nothing

@@ -175,6 +175,32 @@ describe('POST /projects/import', () => {
     expect((await zoe.get(`/projects/${old.id}`)).status).toBe(404)
   })
 
+  test('members of a replaced project keep when they expire, and their notification levels, also if the archive has them', async ({
+    world,
+  }) => {
+    const group = await world.group()
+    const [ann, max] = [await world.user(), await world.user()]
+    const path = unique('held')
+    const { id } = await world.project({
+      group,
+      path,
+      members: [
+        [ann, 'developer'],
+        [max, 'reporter'],
+      ],
+    })
+    const archive = await exportOf(world, id)
+    await world.root.put(`/projects/${id}/members/${ann.id}`, { access_level: 30, expires_at: '2999-01-01' })
+    for (const who of [ann, max]) await who.put(`/projects/${id}/notification_settings`, { level: 'watch' })
+    const fields = { path, namespace: group.full_path, overwrite: 'true' }
+    const now = await importOf(world, archive, await world.user({ admin: true }), fields)
+    expect((await world.root.get(`/projects/${now.id}/members/${ann.id}`)).json.expires_at).toBe('2999-01-01')
+    for (const who of [ann, max]) {
+      expect((await who.get(`/projects/${now.id}/notification_settings`)).json.level).toBe('watch')
+      expect((await who.get(`/projects/${now.id}`)).json.permissions.project_access.notification_level).toBe(2)
+    }
+  })
+
   test('the change feed tells readers of a project that an import replaces it, and where the import is now', async ({
     world,
   }) => {
