@@ -115,15 +115,18 @@ export const countLinkedFiles = (projectId: number): Sql =>
 export const saveLargeFilesSize = (projectId: number, bytes: Sql): Sql =>
   sql`update project_statistics set lfs_objects_size = ${bytes} where project_id = ${projectId}`
 
-/** Saves the bytes of all files of a project's snippets. */
-export const saveSnippetsSize = (db: Db, projectId: number, bytes: number): Promise<number> =>
-  db.run(sql`update project_statistics set snippets_size = ${bytes} where project_id = ${projectId}`)
-/**
- * Records the size of the container registry of a project. `bytes` is an expression.
- *
- * The row is locked first, so that concurrent computations record the latest one.
- */
+/** Concurrent computations take turns, so that the latest one is recorded. */
+const lockStatistics = (tx: Tx, projectId: number): Promise<number> =>
+  tx.run(sql`select from project_statistics where project_id = ${projectId} for update`)
+
+/** Saves the bytes of all files of a project's snippets. `bytes` is an expression. */
+export const saveSnippetsSize = async (tx: Tx, projectId: number, bytes: Sql): Promise<void> => {
+  await lockStatistics(tx, projectId)
+  await tx.run(sql`update project_statistics set snippets_size = ${bytes} where project_id = ${projectId}`)
+}
+
+/** Records the size of the container registry of a project. `bytes` is an expression. */
 export const saveRegistrySize = async (tx: Tx, projectId: number, bytes: Sql): Promise<void> => {
-  await tx.run(sql`select from project_statistics where project_id = ${projectId} for update`)
+  await lockStatistics(tx, projectId)
   await tx.run(sql`update project_statistics set container_registry_size = ${bytes} where project_id = ${projectId}`)
 }

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, json, notNull, nullable, type RowOf, text } from '../../../db/row.ts'
+import { integer, json, nullable, type RowOf, text } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
 import { type AgentRow, agentRow } from '../../planning/index.ts'
 import { saveSnippetsSize } from '../../projects/index.ts'
@@ -78,16 +78,14 @@ export async function saveFiles(tx: Tx, id: number, files: readonly SnippetFile[
   `)
 }
 
-/** Bytes of all files of the snippets of a project. */
-const sizeOfSnippets = async (tx: Tx, projectId: number): Promise<number> =>
-  (await tx.row(
-    { bytes: notNull(integer) },
-    sql`select coalesce(sum(size), 0)::bigint as bytes from snippets where project_id = ${projectId}`,
-  ))!.bytes
-
 /** Counts the files of the snippets of a project, for its statistics. None for personal snippets. */
 export async function countSizeOfSnippets(tx: Tx, projectId: number | null): Promise<void> {
-  if (projectId !== null) await saveSnippetsSize(tx, projectId, await sizeOfSnippets(tx, projectId))
+  if (projectId !== null)
+    await saveSnippetsSize(
+      tx,
+      projectId,
+      sql`(select coalesce(sum(size), 0) from snippets where project_id = ${projectId})`,
+    )
 }
 
 /** Deletes at most `size` snippets that have no first commit after a day. Resolves with their number. */

@@ -168,6 +168,18 @@ describe('snippets of a project', () => {
     expect((await ann.get(`${path}/${id}/user_agent_detail`)).status).toBe(403)
   })
 
+  test('snippets that are created and deleted at once all count in the storage of their project', async ({ world }) => {
+    const { ann, project, path } = await withReporter(world)
+    const size = async () =>
+      (await world.root.get(`/projects/${project.id}?statistics=true`)).json.statistics.snippets_size
+    for (let round = 0; round < 3; round++) {
+      const made = await Promise.all(Array.from({ length: 8 }, () => ann.post(path, created)))
+      expect(await size()).toBe(8 * 7)
+      await Promise.all(made.map(({ json }) => ann.delete(`${path}/${json.id}`)))
+      expect(await size()).toBe(0)
+    }
+  })
+
   test('snippets have events, lines in the activity feed, and count as storage of their project', async ({ world }) => {
     const { ann, project, path } = await withReporter(world)
     const { id } = (await ann.post(path, created)).json
