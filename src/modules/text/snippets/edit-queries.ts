@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, json, nullable, type RowOf, text } from '../../../db/row.ts'
+import { integer, json, notNull, nullable, type RowOf, text } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
 import { type AgentRow, agentRow } from '../../planning/index.ts'
 import { saveSnippetsSize } from '../../projects/index.ts'
@@ -109,6 +109,22 @@ export const deleteSnippet = async (tx: Tx, id: number): Promise<boolean> =>
 /** Deletes the personal snippets of a user. */
 export const deletePersonalSnippets = (tx: Tx, userId: number): Promise<number> =>
   tx.run(sql`delete from snippets where author_id = ${userId} and project_id is null`)
+
+/** Deletes the snippets of a user in projects. Returns these projects, in order. */
+export async function deleteProjectSnippets(tx: Tx, userId: number): Promise<number[]> {
+  const rows = await tx.rows(
+    { project_id: notNull(integer) },
+    sql`
+      with gone as (
+        delete from snippets where author_id = ${userId} and project_id is not null returning project_id
+      )
+      select distinct project_id
+      from gone
+      order by project_id
+    `,
+  )
+  return rows.map(({ project_id }) => project_id)
+}
 
 export const insertAgent = (tx: Tx, snippetId: number, userId: number, agent: AgentRow): Promise<number> =>
   tx.run(sql`

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { test, type World } from '../../../../test/world.ts'
+import { removeUser } from '../../groups/user-removal/jobs.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { createSnippet } from './testing.ts'
 
@@ -178,6 +179,19 @@ describe('snippets of a project', () => {
       await Promise.all(made.map(({ json }) => ann.delete(`${path}/${json.id}`)))
       expect(await size()).toBe(0)
     }
+  })
+
+  test('snippets that are deleted with all contributions of their author do not count any more', async ({ world }) => {
+    const { ann, project, path } = await withReporter(world)
+    const size = async () =>
+      (await world.root.get(`/projects/${project.id}?statistics=true`)).json.statistics.snippets_size
+    await ann.post(path, created)
+    await world.root.post(path, created)
+    expect(await size()).toBe(14)
+    expect((await world.root.delete(`/users/${ann.id}?hard_delete=true`)).status).toBe(204)
+    await removeUser.run({ userId: ann.id, hard: true }, await world.app.open(null))
+    expect((await world.root.get(path)).json).toHaveLength(1)
+    expect(await size()).toBe(7)
   })
 
   test('snippets have events, lines in the activity feed, and count as storage of their project', async ({ world }) => {
