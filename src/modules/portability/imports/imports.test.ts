@@ -175,6 +175,21 @@ describe('POST /projects/import', () => {
     expect((await zoe.get(`/projects/${old.id}`)).status).toBe(404)
   })
 
+  test('an import replaces a project whose path no name of a project may begin with', async ({ world }) => {
+    const { archive } = await stage(world)
+    const zoe = await world.user()
+    const path = `.${unique('dotted')}`
+    const old = await zoe.post('/projects', { name: '💡 Profile', path })
+    expect(old.status).toBe(201)
+    const { json } = await upload(zoe, archive, { path, overwrite: 'true' })
+    await runImport(world, json.id)
+    expect((await zoe.get(`/projects/${encodeURIComponent(`${zoe.username}/${path}`)}`)).json).toMatchObject({
+      id: json.id,
+      name: '💡 Profile',
+      description: 'Described',
+    })
+  })
+
   test('members of a replaced project keep when they expire, and their notification levels, also if the archive has them', async ({
     world,
   }) => {

@@ -70,12 +70,16 @@ export async function startImport(
   const { name: _name, path: _path, ...chosen } = given
   const replaced = overwrite ? await replacedProject(ctx, `${target.full_path}/${path}`) : undefined
   // Until the import is complete, the new project is beside the one that it replaces.
-  const beside = replaced ? `${path.slice(0, 200)}-${randomBytes(8).toString('hex')}` : undefined
+  const suffix = `-${randomBytes(8).toString('hex')}`
+  // A path may begin as no name may.
+  const beside = replaced && {
+    path: `${path.slice(0, 200)}${suffix}`,
+    name: `${[...replaced.name].slice(0, 200).join('')}${suffix}`,
+  }
   const attributes = {
     ...chosen,
     visibility: withinGroup(chosen.visibility ?? 'private', target),
-    path: beside ?? path,
-    name: beside ?? name ?? path,
+    ...(beside ?? { path, name: name ?? path }),
     namespace_id: target.id,
   }
   const { id } = await createProject(ctx, attributes, userId, async (tx, projectId) => {
