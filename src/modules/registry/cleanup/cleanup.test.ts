@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { daysToCleanup, makeCleanupDue } from '../../../../test/tables/registry.ts'
 import { test } from '../../../../test/world.ts'
 import { imageAt, Registry } from '../../../edges/registry/testing.ts'
-import { startDueCleanups } from './jobs.ts'
+import { cleanUpProject, startDueCleanups } from './jobs.ts'
 
 const defaults = {
   enabled: true,
@@ -83,5 +83,35 @@ describe('cleanup policies', () => {
     expect(await daysToCleanup(world, project.id)).toBe(1)
     await world.runJobs()
     await expect.poll(() => registry.tags()).toEqual(['dev-1', 'v1'])
+  })
+
+  test('a cleanup that waits obeys the policy that the project has when it runs, and deletes nothing once it is disabled', async ({
+    world,
+  }) => {
+    const ctx = await world.app.open(null)
+    const old = new Date(Date.now() - 100 * 86_400_000).toISOString()
+    const prepare = async () => {
+      const project = await world.project()
+      const registry = await Registry.open(world.root, imageAt(project))
+      for (const tag of ['dev-1', 'v1']) await registry.image(tag, { created: old, layer: tag })
+      const change = (attributes: object) =>
+        world.root.put(`/projects/${project.id}`, { container_expiration_policy_attributes: attributes })
+      await change({ name_regex: '.*', keep_n: null })
+      await startDueCleanups(ctx)
+      await makeCleanupDue(world, project.id)
+      return { project, registry, change }
+    }
+    const [disabled, changed, archived] = [await prepare(), await prepare(), await prepare()]
+    await startDueCleanups(ctx)
+    await disabled.change({ enabled: false })
+    await changed.change({ name_regex: 'dev-.*' })
+    await world.root.post(`/projects/${archived.project.id}/archive`)
+    for (const { project } of [disabled, archived, changed]) {
+      const waiting = await world.takeJobs(`clean_up_container_images:${project.id}`)
+      expect(waiting).toHaveLength(1)
+      for (const { payload } of waiting) await cleanUpProject.run(payload, ctx)
+    }
+    expect(await changed.registry.tags()).toEqual(['v1'])
+    for (const { registry } of [disabled, archived]) expect(await registry.tags()).toEqual(['dev-1', 'v1'])
   })
 })

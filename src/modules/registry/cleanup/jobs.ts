@@ -2,17 +2,19 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { inBatches } from '../../../db/batches.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
-import { type CleanupPolicy, cleanupDefaults } from '../../projects/index.ts'
+import { cleanupDefaults } from '../../projects/index.ts'
 import { deleteSelected } from '../tags/bulk-deletion.ts'
-import { repositoryIdsOf, takeDueCleanups } from './queries.ts'
+import { findCleanupPolicy, repositoryIdsOf, takeDueCleanups } from './queries.ts'
 
 /** Deletes the tags that the cleanup policy of a project chooses, in all its repositories. */
 export const cleanUpProject = job({
   name: 'clean_up_container_images',
-  input: Type.Object({ projectId: Type.Integer(), policy: Type.Unsafe<Partial<CleanupPolicy>>(Type.Object({})) }),
+  input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `clean_up_container_images:${projectId}`,
   attempts: 3,
-  async run({ projectId, policy }, ctx) {
+  async run({ projectId }, ctx) {
+    // It may have been changed or disabled, or the project archived, since the job was enqueued.
+    const policy = await findCleanupPolicy(ctx.db, projectId)
     const { name_regex, name_regex_keep, keep_n, older_than } = { ...cleanupDefaults, ...policy }
     if (name_regex === null) return
     let tags = 0
@@ -29,7 +31,7 @@ export async function startDueCleanups(ctx: Ctx): Promise<void> {
   await inBatches((size) =>
     ctx.transaction(async (tx) => {
       const due = await takeDueCleanups(tx, cleanupDefaults.cadence, size)
-      for (const { id, policy } of due) await enqueue(tx, cleanUpProject, { projectId: id, policy })
+      for (const projectId of due) await enqueue(tx, cleanUpProject, { projectId })
       return due.length
     }),
   )

@@ -3,8 +3,6 @@ import { integer, json } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { CleanupPolicy } from '../../projects/index.ts'
 
-const dueRow = { id: integer, policy: json<Partial<CleanupPolicy>>() }
-
 /** A project whose cleanup policy is enabled and names tags to delete. */
 const cleaned = sql`
   p.settings -> 'container_expiration_policy' ->> 'name_regex' is not null
@@ -30,11 +28,7 @@ const cadence = (fallback: string) => sql`
  * Schedules cleanups: the first one a period after the policy appears, the next one a period after the last. Returns the projects that
  * are due, at most `limit`, and schedules their next cleanup.
  */
-export async function takeDueCleanups(
-  db: Db,
-  fallback: string,
-  limit: number,
-): Promise<{ id: number; policy: Partial<CleanupPolicy> }[]> {
+export async function takeDueCleanups(db: Db, fallback: string, limit: number): Promise<number[]> {
   await db.run(sql`
     insert into container_cleanups as c (project_id, next_run_at)
     select p.id, now() + ${cadence(fallback)}
@@ -43,8 +37,8 @@ export async function takeDueCleanups(
     on conflict (project_id) do update
       set next_run_at = least(c.next_run_at, excluded.next_run_at) where c.next_run_at > excluded.next_run_at
   `)
-  return db.rows(
-    dueRow,
+  const due = await db.rows(
+    { id: integer },
     sql`
       update container_cleanups c
       set next_run_at = now() + ${cadence(fallback)}
@@ -59,10 +53,24 @@ export async function takeDueCleanups(
             limit ${limit}
           )
         )
-      returning p.id, p.settings -> 'container_expiration_policy' as policy
+      returning p.id
     `,
   )
+  return due.map(({ id }) => id)
 }
+
+/** The policy of a project whose images are cleaned up now; undefined without one. */
+export const findCleanupPolicy = async (db: Db, projectId: number): Promise<Partial<CleanupPolicy> | undefined> =>
+  (
+    await db.row(
+      { policy: json<Partial<CleanupPolicy>>() },
+      sql`
+        select p.settings -> 'container_expiration_policy' as policy
+        from projects p
+        where p.id = ${projectId} and ${cleaned}
+      `,
+    )
+  )?.policy
 
 /** Ids of all repositories of a project. */
 export async function repositoryIdsOf(db: Db, projectId: number): Promise<number[]> {
