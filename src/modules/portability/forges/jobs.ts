@@ -242,7 +242,6 @@ async function prepare(ctx: Ctx, given: Preparing): Promise<{ prepared: Prepared
       files: new Map(),
       leftOut: new Map(),
       avatar: undefined,
-      // Last: a repository without holder is removed after minutes.
       sides: { wiki: await wikiOf(ctx, given), snippets: new Map() },
     },
     filling: {

@@ -29,7 +29,7 @@ export type Prepared = {
   readonly leftOut: ReadonlyMap<string, number>
 }
 
-/** The job that removes repositories without holder was faster: another attempt succeeds. */
+/** A repository that was filled is not there any more, because the import took too long: another attempt may succeed. */
 export class LostRepository extends Error {
   override name = 'LostRepository'
 }

@@ -5,8 +5,11 @@ import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { caughtUp } from '../../../../test/tables/events.ts'
 import { archiveImports } from '../../../../test/tables/portability.ts'
-import { type Client, test, unique, type World } from '../../../../test/world.ts'
+import { hasSideRepository } from '../../../../test/tables/side-repositories.ts'
+import { type Client, test, unique, World } from '../../../../test/world.ts'
 import { follow, linksTo } from '../../accounts/users/testing.ts'
+import { removeSideRepositories } from '../../pushes/side-repositories/jobs.ts'
+import { insertUnheld } from '../../pushes/side-repositories/queries.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { exportOf, importOf, runImport, upload } from '../testing.ts'
 import { importArchive } from './jobs.ts'
@@ -173,6 +176,29 @@ describe('POST /projects/import', () => {
     expect(now).toMatchObject({ id: json.id, path, description: 'Described', star_count: 1 })
     expect((await max.get(`/projects/${json.id}`)).json.permissions.project_access.access_level).toBe(30)
     expect((await zoe.get(`/projects/${old.id}`)).status).toBe(404)
+  })
+
+  test('an import brings its wiki while repositories of deleted snippets and wikis are removed all the time', async () => {
+    await using world = await World.start()
+    const ctx = await contextFor(world, null)
+    const { project } = await stage(world)
+    await world.root.post(`/projects/${project.id}/wikis`, { title: 'Home', content: 'Welcome' })
+    const archive = await exportOf(world, project.id)
+    let isGoing = true
+    const removing = (async () => {
+      while (isGoing) await removeSideRepositories.run({}, ctx)
+    })()
+    try {
+      const { id } = await importOf(world, archive)
+      expect((await world.root.get(`/projects/${id}/wikis/Home`)).json).toMatchObject({ content: 'Welcome' })
+    } finally {
+      isGoing = false
+      await removing
+    }
+    // What an import leaves behind is removed once it is over.
+    const { id } = await insertUnheld(ctx.db, 'project_wiki')
+    await removeSideRepositories.run({}, ctx)
+    expect(await hasSideRepository(world, id)).toBe(false)
   })
 
   test('an import replaces a project whose path no name of a project may begin with', async ({ world }) => {

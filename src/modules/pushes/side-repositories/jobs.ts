@@ -18,6 +18,7 @@ import {
 } from '../../projects/index.ts'
 import { openSideRepository } from './open.ts'
 import {
+  abandonedSideRepositories,
   deleteSideRepository,
   findSideHousekeeping,
   findSideRepositoryById,
@@ -25,7 +26,6 @@ import {
   saveSideHousekeeping,
   saveSideSize,
   sideRepositoriesDueForCheck,
-  sideRepositoriesWithoutHolder,
 } from './queries.ts'
 
 /** More loose refs make listing refs slow. */
@@ -62,8 +62,8 @@ async function packWhenDue(ctx: Ctx, id: number, repo: Repository): Promise<void
 const atOnce = 100
 
 /**
- * Deletes repositories whose holder was deleted: files first, then the row, so that a second run can finish after a
- * crash. Who deletes holders may enqueue it; otherwise it runs within minutes.
+ * Deletes repositories whose holder was deleted, or that an import left behind: files first, then the row, so that a second run can finish
+ * after a crash. Who deletes holders may enqueue it; otherwise it runs within minutes.
  */
 export const removeSideRepositories = job({
   name: 'remove_side_repositories',
@@ -73,7 +73,7 @@ export const removeSideRepositories = job({
   every: { cron: '*/10 * * * *', input: {} },
   async run(_input, ctx) {
     for (;;) {
-      const rows = await sideRepositoriesWithoutHolder(ctx.db, atOnce)
+      const rows = await abandonedSideRepositories(ctx.db, atOnce)
       for (const row of rows) {
         // A repository of another project at the place is moved away, not deleted.
         await setAside(ctx, row)

@@ -153,13 +153,42 @@ export const sideRepositoriesWithoutHolder = (db: Db, limit: number): Promise<Si
     `,
   )
 
+/** Imports end after so many hours at the latest. */
+const longestImport = 16
+
+/**
+ * Those of them that get no holder any more: what an import fills waits for one until the import ends. The table of imports is that of a
+ * later module.
+ */
+export const abandonedSideRepositories = (db: Db, limit: number): Promise<SideRepository[]> =>
+  db.rows(
+    sideRepositoryRow,
+    sql`
+      select ${columns}
+      from side_repositories s
+      where s.project_id is null
+        and s.group_id is null
+        and s.snippet_id is null
+        and not (
+          s.default_branch is null
+          and s.pushes = 0
+          and s.created_at between now() - make_interval(
+            hours => ${literal(longestImport)}
+          ) and now() + interval '1 minute'
+          and exists (select from project_imports)
+        )
+      order by s.id
+      limit ${literal(limit)}
+    `,
+  )
+
 /** Deletes the row of a repository without holder. */
 export const deleteSideRepository = (db: Db, id: number): Promise<number> =>
   db.run(sql`delete from side_repositories s where s.id = ${id} and not (${hasHolder})`)
 
 /**
- * A row without holder, for a repository that is filled before its holder exists. If it gets none, a job deletes both within
- * minutes.
+ * A row without holder, for a repository that an import fills before its holder exists. If it gets none, a job deletes both after the
+ * import.
  */
 export const insertUnheld = async (db: Db, kind: SideKindName): Promise<SideRepository> =>
   (await db.row(
