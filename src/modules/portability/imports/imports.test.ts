@@ -178,6 +178,39 @@ describe('POST /projects/import', () => {
     expect((await zoe.get(`/projects/${old.id}`)).status).toBe(404)
   })
 
+  test('the features that an importer chooses open no other feature that the archive limits', async ({ world }) => {
+    const { project } = await stage(world)
+    const limited = {
+      repository_access_level: 'private',
+      merge_requests_access_level: 'private',
+      builds_access_level: 'private',
+      wiki_access_level: 'disabled',
+    }
+    expect((await world.root.put(`/projects/${project.id}`, limited)).status).toBe(200)
+    const archive = await exportOf(world, project.id)
+    const zoe = await world.user()
+    for (const [name, value, merge_requests_access_level] of [
+      ['merge_requests_enabled', 'false', 'disabled'],
+      ['merge_requests_access_level', 'enabled', 'private'],
+    ] as const) {
+      const { id } = await importOf(world, archive, zoe, { [`override_params[${name}]`]: value })
+      const changed = await zoe.put(`/projects/${id}`, { description: 'Can be edited' })
+      expect(changed).toMatchObject({ status: 200, json: { ...limited, merge_requests_access_level } })
+    }
+  })
+
+  test('topics and settings that an importer chooses by the names of requests win over those of the archive', async ({
+    world,
+  }) => {
+    const { project } = await stage(world)
+    await world.root.put(`/projects/${project.id}`, { topics: ['theirs'], public_builds: true })
+    const { id } = await importOf(world, await exportOf(world, project.id), await world.user(), {
+      'override_params[tag_list]': 'mine',
+      'override_params[public_jobs]': 'false',
+    })
+    expect((await world.root.get(`/projects/${id}`)).json).toMatchObject({ tag_list: ['mine'], public_jobs: false })
+  })
+
   test('an import brings its wiki while repositories of deleted snippets and wikis are removed all the time', async () => {
     await using world = await World.start()
     const ctx = await contextFor(world, null)

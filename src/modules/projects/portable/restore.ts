@@ -19,8 +19,11 @@ export type GivenAttributes = Readonly<Record<string, unknown>>
 
 const readSettings = compileParams(Params({ ...settingParams, ...cleanupPolicyParams }))
 
+/** Parameters of requests for attributes that archives have under another name. */
+const otherNames: Readonly<Record<string, string>> = { tag_list: 'topics', public_jobs: 'public_builds' }
+
 /**
- * Gives an imported project the attributes of its archive, with the rules of new projects, except those in `overridden`, which the
+ * Gives an imported project the attributes of its archive, with the rules of new projects, except those in `chosen`, which the
  * importer chose. The visibility is lowered to what its group and the restrictions of the importer allow. What does not conform is
  * left out: returns the names. No event.
  */
@@ -29,8 +32,9 @@ export async function restoreProject(
   tx: Tx,
   projectId: number,
   given: GivenAttributes,
-  overridden: ReadonlySet<string>,
+  chosen: ReadonlySet<string>,
 ): Promise<string[]> {
+  const overridden = new Set([...chosen, ...[...chosen].flatMap((name) => otherNames[name] ?? [])])
   const project = await lockProject(tx, projectId)
   const namespace = project && (await lockNamespace(tx, project.namespace_id))
   if (!namespace) return []
@@ -50,7 +54,7 @@ export async function restoreProject(
   const topics = given['topics']
   const texts =
     Array.isArray(topics) && topics.every((each): each is string => typeof each === 'string') ? topics : undefined
-  const features = featuresIn(given['project_feature'], overridden, level === 0)
+  const features = featuresIn(given['project_feature'], chosenFeatures(project, overridden), level === 0)
   const settings = settingsIn(given['settings'], overridden)
   if (given['settings'] !== undefined && settings === undefined) leftOut.push('settings')
   const changes = {
@@ -87,18 +91,31 @@ export async function restoreProject(
 
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
-function featuresIn(given: unknown, overridden: ReadonlySet<string>, isPrivate: boolean): Partial<FeatureLevels> {
+/** The features that the importer chose, by either form of their parameters. */
+function chosenFeatures(project: FeatureLevels, overridden: ReadonlySet<string>): Partial<FeatureLevels> {
+  const older = (column: string) => column.replace('_access_level', '_enabled').replace('builds', 'jobs')
+  const columns = Object.keys(featureLevelsRow) as (keyof FeatureLevels)[]
+  return Object.fromEntries(
+    columns
+      .filter((column) => overridden.has(column) || overridden.has(older(column)))
+      .map((column) => [column, project[column]]),
+  )
+}
+
+/** The features of the archive with those that were chosen. What needs the repository is at most as open as that. */
+function featuresIn(given: unknown, chosen: Partial<FeatureLevels>, isPrivate: boolean): Partial<FeatureLevels> {
   if (given === null || typeof given !== 'object') return {}
   const levels: Partial<Record<string, number>> = {}
   for (const column of Object.keys(featureLevelsRow)) {
     const level = (given as Record<string, unknown>)[column]
     const known = column === 'pages_access_level' ? [0, 10, 20, 30] : [0, 10, 20]
-    const older = column.replace('_access_level', '_enabled').replace('builds', 'jobs')
-    if (known.includes(level as number) && !overridden.has(column) && !overridden.has(older))
-      levels[column] = level as number
+    if (known.includes(level as number)) levels[column] = level as number
   }
-  const features = { ...newFeatures(isPrivate), ...levels } as FeatureLevels
-  return Object.keys(featureViolations(features)).length === 0 ? (levels as Partial<FeatureLevels>) : {}
+  const features = { ...newFeatures(isPrivate), ...levels, ...chosen } as FeatureLevels
+  const lowered = Object.fromEntries(
+    Object.keys(featureViolations(features)).map((column) => [column, features.repository_access_level]),
+  )
+  return { ...levels, ...chosen, ...lowered } as Partial<FeatureLevels>
 }
 
 /** Undefined if one of them is not valid. */
