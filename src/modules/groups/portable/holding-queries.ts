@@ -2,7 +2,10 @@ import type { Tx } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
 import { insertMembers } from '../members/new-member-queries.ts'
 
-/** Members, shares and notification settings of a project also become those of another. The access lock is held. */
+/**
+ * Members, shares and notification settings of a project also become those of another. The access lock is held. Bots stay: their tokens
+ * end with the project.
+ */
 export async function copyHoldings(tx: Tx, fromId: number, toId: number): Promise<void> {
   // First, because memberships show the level.
   await tx.run(sql`
@@ -16,10 +19,10 @@ export async function copyHoldings(tx: Tx, fromId: number, toId: number): Promis
   await tx.run(
     insertMembers(
       sql`
-        select null::bigint as namespace_id, ${toId}::bigint as project_id, user_id, access_level, expires_at,
-          created_by_id
-        from members
-        where project_id = ${fromId}
+        select null::bigint as namespace_id, ${toId}::bigint as project_id, m.user_id, m.access_level, m.expires_at,
+          m.created_by_id
+        from members m join users u on u.id = m.user_id
+        where m.project_id = ${fromId} and u.kind <> 'bot'
       `,
       sql`
         (project_id, user_id)

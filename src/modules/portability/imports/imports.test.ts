@@ -6,7 +6,7 @@ import { contextFor } from '../../../../test/contexts.ts'
 import { caughtUp } from '../../../../test/tables/events.ts'
 import { archiveImports } from '../../../../test/tables/portability.ts'
 import { hasSideRepository } from '../../../../test/tables/side-repositories.ts'
-import { type Client, test, unique, World } from '../../../../test/world.ts'
+import { Client, test, unique, World } from '../../../../test/world.ts'
 import { follow, linksTo } from '../../accounts/users/testing.ts'
 import { removeSideRepositories } from '../../pushes/side-repositories/jobs.ts'
 import { insertUnheld } from '../../pushes/side-repositories/queries.ts'
@@ -273,6 +273,26 @@ describe('POST /projects/import', () => {
       expect((await who.get(`/projects/${now.id}/notification_settings`)).json.level).toBe('watch')
       expect((await who.get(`/projects/${now.id}`)).json.permissions.project_access.notification_level).toBe(2)
     }
+  })
+
+  test('a token of a replaced project, which no one could revoke any more, has no access to the import', async ({
+    world,
+  }) => {
+    const { archive } = await stage(world)
+    const group = await world.group()
+    const path = unique('tokens')
+    const old = await world.project({ group, path, visibility: 'private' })
+    const made = await world.root.post(`/projects/${old.id}/access_tokens`, {
+      name: 'robot',
+      scopes: ['api'],
+      access_level: 40,
+    })
+    expect(made.status).toBe(201)
+    const robot = new Client(world.origin, { id: made.json.user_id, username: 'robot', token: made.json.token })
+    expect((await robot.get(`/projects/${old.id}`)).status).toBe(200)
+    const fields = { path, namespace: group.full_path, overwrite: 'true', 'override_params[visibility]': 'private' }
+    const { id } = await importOf(world, archive, world.root, fields)
+    expect((await robot.get(`/projects/${id}`)).status).toBe(404)
   })
 
   test('the change feed tells readers of a project that an import replaces it, and where the import is now', async ({
