@@ -116,6 +116,25 @@ describe('exports of projects', () => {
     expect(await ann.get(`${at}/download`)).toMatchObject(gone)
   })
 
+  test('the archive of an administrator, with what only administrators may see, is for administrators', async ({
+    world,
+  }) => {
+    const { ann, project, at } = await stage(world)
+    const other = await world.user()
+    await world.root.post(`/projects/${project.id}/members`, { user_id: other.id, access_level: 40 })
+    await world.root.put(`/projects/${project.id}/custom_attributes/secret`, { value: 'for administrators' })
+    const secrets = (archive: ReadonlyMap<string, Buffer>) =>
+      [...archive.values()].some((body) => /for administrators|@example/.test(body.toString()))
+    expect(secrets(await entriesOf(await exportOf(world, project.id)))).toBe(true)
+    expect((await ann.get(at)).json.export_status).toBe('none')
+    expect(await ann.get(`${at}/download`)).toMatchObject(missing)
+    const own = await exportOf(world, project.id, ann)
+    expect(secrets(await entriesOf(own))).toBe(false)
+    expect((await download(world, other, `${at}/download`)).body).toEqual(own)
+    await exportOf(world, project.id)
+    expect((await download(world, ann, `${at}/download`)).body).toEqual(own)
+  })
+
   test('a second start within five minutes, and an eleventh download within ten, are refused with 429', async ({
     world,
   }) => {

@@ -61,6 +61,8 @@ export const exportArchive = job({
 type Exported = {
   readonly holder: Holder
   readonly fullPath: string
+  /** The archive has what only administrators may see. */
+  readonly isAdministrator: boolean
   readonly entries: (folder: string) => Promise<readonly PackedEntry[]>
 }
 
@@ -68,12 +70,14 @@ type Exported = {
 async function subjectOf(ctx: Ctx, request: RequestRow): Promise<Exported | undefined> {
   const requester = await asAccount(ctx, request.user_id)
   if (!requester) return undefined
+  const isAdministrator = requester.actor?.admin === true
   if (request.project_id !== null) {
     const project = await loadProject(String(request.project_id), requester)
     if (!project || !allows(projectPolicy.export_project, requester.actor, project.facts)) return undefined
     return {
       holder: { of: 'project', id: project.id },
       fullPath: project.full_path,
+      isAdministrator,
       entries: (folder) => writeProject(requester, project, { folder, description: request.description }),
     }
   }
@@ -82,12 +86,17 @@ async function subjectOf(ctx: Ctx, request: RequestRow): Promise<Exported | unde
   return {
     holder: { of: 'group', id: group.id },
     fullPath: group.full_path,
+    isAdministrator,
     entries: (folder) => writeGroup(requester, group, folder),
   }
 }
 
 /** False if the project was deleted meanwhile. */
-async function write(ctx: Ctx, request: RequestRow, { holder, fullPath, entries }: Exported): Promise<boolean> {
+async function write(
+  ctx: Ctx,
+  request: RequestRow,
+  { holder, fullPath, isAdministrator, entries }: Exported,
+): Promise<boolean> {
   const at = new Date()
   const stored = await inWorkFolder(ctx, `export-${request.id}`, async (folder) =>
     ctx.blobs.put(pack(await entries(folder))),
@@ -101,7 +110,8 @@ async function write(ctx: Ctx, request: RequestRow, { holder, fullPath, entries 
     // Deleted with the project or the user.
     if (!(await (follows ? followRequest(tx, request.id) : endRequest(tx, request.id)))) return false
     const filename = archiveName(fullPath, at)
-    await saveFinished(tx, holder, { digest: stored.digest, size: stored.sizeBytes, filename })
+    const { digest, sizeBytes: size } = stored
+    await saveFinished(tx, holder, { digest, size, filename, forAdministrators: isAdministrator })
     if (!follows)
       await tellRequester(
         ctx,
@@ -115,9 +125,9 @@ async function write(ctx: Ctx, request: RequestRow, { holder, fullPath, entries 
   })
 }
 
-async function upload(ctx: Ctx, request: RequestRow, { holder, fullPath }: Exported): Promise<void> {
+async function upload(ctx: Ctx, request: RequestRow, { holder, fullPath, isAdministrator }: Exported): Promise<void> {
   const { sealed_url: sealed, upload_method: method, user_id: userId, id } = request
-  const archive = await findFinished(ctx.db, holder)
+  const archive = await findFinished(ctx.db, holder, { isAdministrator })
   const failure =
     archive === undefined
       ? 'Error uploading the project. The archive has expired'
@@ -128,7 +138,7 @@ async function upload(ctx: Ctx, request: RequestRow, { holder, fullPath }: Expor
   await ctx.transaction(async (tx) => {
     if (!(await endRequest(tx, id))) return
     if (failure === undefined) {
-      await deleteFinished(tx, holder)
+      if (archive) await deleteFinished(tx, archive.id)
       await tellRequester(
         ctx,
         tx,

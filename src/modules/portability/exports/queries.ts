@@ -22,8 +22,15 @@ export const exportStateRow = {
 }
 export type ExportStateRow = RowOf<typeof exportStateRow>
 
+/** Archives that a caller gets: those of administrators have what only they may see. */
+const openTo = (isAdministrator: boolean): Sql => (isAdministrator ? raw('true') : raw('not for_administrators'))
+
 /** The project exists. */
-export const findExportState = async (db: Db, projectId: number): Promise<ExportStateRow> =>
+export const findExportState = async (
+  db: Db,
+  projectId: number,
+  { isAdministrator }: { readonly isAdministrator: boolean },
+): Promise<ExportStateRow> =>
   (await db.row(
     exportStateRow,
     sql`
@@ -34,7 +41,9 @@ export const findExportState = async (db: Db, projectId: number): Promise<Export
             select from export_requests r where r.project_id = p.id and r.state <> 'following'
           ) then 'started'
           when exists (select from export_requests r where r.project_id = p.id) then 'after_export_action'
-          when exists (select from finished_exports e where e.project_id = p.id) then 'finished'
+          when exists (
+            select from finished_exports e where e.project_id = p.id and ${openTo(isAdministrator)}
+          ) then 'finished'
           else 'none'
         end as export_status
       from projects p join namespaces n on n.id = p.namespace_id
@@ -97,25 +106,45 @@ export const followRequest = async (tx: Tx, id: number): Promise<boolean> =>
 export const finishedRow = { id: integer, digest: textOf<Digest>(), size: integer, filename: text }
 export type FinishedRow = RowOf<typeof finishedRow>
 
-/** Replaces the archive of a project or group. */
+export type NewFinished = {
+  readonly digest: Digest
+  readonly size: number
+  readonly filename: string
+  readonly forAdministrators: boolean
+}
+
+/** Replaces the archive of a project or group, for administrators or for others. */
 export const saveFinished = async (
   tx: Tx,
   holder: Holder,
-  { digest, size, filename }: { readonly digest: Digest; readonly size: number; readonly filename: string },
+  { digest, size, filename, forAdministrators }: NewFinished,
 ): Promise<void> => {
-  await tx.run(sql`delete from finished_exports where ${isOf(holder)}`)
+  await tx.run(sql`delete from finished_exports where ${isOf(holder)} and for_administrators = ${forAdministrators}`)
   await tx.run(sql`
-    insert into finished_exports (${columnOf(holder)}, digest, size, filename)
-    values (${holder.id}, ${digest}, ${size}, ${filename})
+    insert into finished_exports (${columnOf(holder)}, digest, size, filename, for_administrators)
+    values (${holder.id}, ${digest}, ${size}, ${filename}, ${forAdministrators})
   `)
 }
 
-/** The archive of a project or group. */
-export const findFinished = (db: Db, holder: Holder): Promise<FinishedRow | undefined> =>
-  db.row(finishedRow, sql`select id, digest, size, filename from finished_exports where ${isOf(holder)}`)
+/** The newest archive of a project or group that the caller gets. */
+export const findFinished = (
+  db: Db,
+  holder: Holder,
+  { isAdministrator }: { readonly isAdministrator: boolean },
+): Promise<FinishedRow | undefined> =>
+  db.row(
+    finishedRow,
+    sql`
+      select id, digest, size, filename
+      from finished_exports
+      where ${isOf(holder)} and ${openTo(isAdministrator)}
+      order by id desc
+      limit 1
+    `,
+  )
 
-export const deleteFinished = (tx: Tx, holder: Holder): Promise<number> =>
-  tx.run(sql`delete from finished_exports where ${isOf(holder)}`)
+export const deleteFinished = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`delete from finished_exports where id = ${id}`)
 
 /** Deletes the archives that are older; a time in the future was set before the clock was put back. */
 export const deleteOldFinished = (db: Db, hours: number, limit: number): Promise<number> =>

@@ -50,7 +50,7 @@ export const exportRoutes = [
     returns: ProjectExport,
     handle({ subject, ctx }) {
       requireProjectExports(ctx)
-      return findExportState(ctx.db, subject.id)
+      return findExportState(ctx.db, subject.id, { isAdministrator: ctx.actor!.admin })
     },
   }),
 

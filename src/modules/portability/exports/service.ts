@@ -53,7 +53,7 @@ function methodOf(text: string): 'PUT' | 'POST' {
 /** Opens the finished archive of a project or group. */
 export async function openExport(ctx: Ctx, reply: Reply, holder: Holder): Promise<RawBody> {
   await limit(ctx, `${holder.of}_export_download:${holder.id}`, downloads)
-  const finished = await findFinished(ctx.db, holder)
+  const finished = await findFinished(ctx.db, holder, { isAdministrator: ctx.actor!.admin })
   const blob = finished && (await ctx.blobs.get(finished.digest))
   if (!finished || !blob) throw new Failure('not_found', 'Not found or has expired')
   reply.header('content-disposition', disposition('attachment', finished.filename))

@@ -115,9 +115,7 @@ export async function deleteProjectSnippets(tx: Tx, userId: number): Promise<num
   const rows = await tx.rows(
     { project_id: notNull(integer) },
     sql`
-      with gone as (
-        delete from snippets where author_id = ${userId} and project_id is not null returning project_id
-      )
+      with gone as (delete from snippets where author_id = ${userId} and project_id is not null returning project_id)
       select distinct project_id
       from gone
       order by project_id
