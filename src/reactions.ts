@@ -187,7 +187,10 @@ export const reactions: Reactions = alsoForHooks({
     deleteSnippetsOfDeleted,
   ],
   user_created: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.confirmed, event))],
-  user_email_added: [queues(judgeSignatures, (event) => userWhen(event.payload.confirmed, event))],
+  user_email_added: [
+    queues(acceptInvitationsLater, (event) => userWhen(event.payload.confirmed, event)),
+    queues(judgeSignatures, (event) => userWhen(event.payload.confirmed, event)),
+  ],
   user_email_confirmed: [queues(acceptInvitationsLater, userOf), queues(judgeSignatures, userOf)],
   user_email_removed: [queues(judgeSignatures, userOf)],
   user_password_changed: [

@@ -125,6 +125,17 @@ describe.for(bases)('invitations to %s', (base) => {
     expect(await queued((await world.user({ skip_confirmation: false })).id)).toBe(0)
   })
 
+  test('an invitation becomes a membership when an administrator adds its e-mail to a user as confirmed', async ({
+    world,
+  }) => {
+    const [ann, place, email] = [await world.user(), await placeIn(world, base), address()]
+    await world.root.post(`${place}/invitations`, { email, access_level: 20 })
+    await world.runJobs()
+    await world.root.post(`/users/${ann.id}/emails`, { email, skip_confirmation: true })
+    await expect.poll(async () => (await ann.get(place)).status).toBe(200)
+    expect((await world.root.get(`${place}/invitations`)).json).toEqual([])
+  })
+
   test('an invitation to an unconfirmed e-mail stays pending', async ({ world }) => {
     const ann = await world.user({ skip_confirmation: false })
     const place = await placeIn(world, base)
