@@ -8,7 +8,12 @@ import {
   noteablesInTexts,
   textReactions,
 } from './modules/discussion/index.ts'
-import { acceptInvitationsLater, addFirstMember } from './modules/groups/index.ts'
+import {
+  acceptInvitationsLater,
+  acceptInvitationsOfMoved,
+  acceptInvitationsOfUnlocked,
+  addFirstMember,
+} from './modules/groups/index.ts'
 import { alsoForHooks } from './modules/integrations/index.ts'
 import {
   disablePushMirrorsOfDeleted,
@@ -101,6 +106,7 @@ export const reactions: Reactions = alsoForHooks({
   gpg_key_added: [queues(judgeSignatures, userOf)],
   gpg_key_revoked: [distrustRevokedKey],
   group_deleted: [closeMergeRequestsOfDeleted],
+  group_updated: [acceptInvitationsOfUnlocked],
   issue_closed: [recordIssueState('closed')],
   issue_opened: [texts.byIssue, recordIssueMilestone, mailNewIssue],
   issue_reopened: [recordIssueState('reopened')],
@@ -132,6 +138,7 @@ export const reactions: Reactions = alsoForHooks({
   project_created: [addFirstMember, copyPushRule],
   project_deleted: [closeMergeRequestsOfDeleted],
   project_imported: [startMirrorsAfterChange],
+  project_transferred: [acceptInvitationsOfMoved],
   project_unarchived: [mergeWhenProjectAllows],
   project_updated: [
     mergeWhenSettingsDemandLess,

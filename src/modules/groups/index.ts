@@ -9,7 +9,11 @@ export { type GroupSubject, group, loadGroup } from './groups/subject.ts'
 export { type Holder, instanceHolder, type ProjectOrGroupHolder, placeOf } from './holders/holder.ts'
 export { type Kind, ofProjectsAndGroups } from './holders/project-or-group.ts'
 export { around, heldBy, holderIds, type Moved, projectsIn, reaching, reachingHolder } from './holders/queries.ts'
-export { acceptInvitationsLater } from './invitations/jobs.ts'
+export {
+  acceptInvitationsLater,
+  acceptInvitationsOfMoved,
+  acceptInvitationsOfUnlocked,
+} from './invitations/jobs.ts'
 export { addFirstMember, insertFirstMember } from './members/first-member-queries.ts'
 export { countGroupsOf } from './members/queries.ts'
 export { mailAddress, type Recipient, recipientRow } from './members/recipient-queries.ts'

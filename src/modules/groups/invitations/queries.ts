@@ -132,6 +132,22 @@ export const takeInvitationsFor = (tx: Tx, userId: number): Promise<PlacedInvita
     `,
   )
 
+/** Users who confirmed an address with an open invitation to this project, or to a project of this group. */
+export const invitedUsers = async (db: Db, where: { projectId: number } | { groupId: number }): Promise<number[]> =>
+  (
+    await db.rows(
+      { user_id: integer },
+      sql`
+        select distinct c.user_id
+        from projects p
+          join invitations i on i.project_id = p.id
+          join ${confirmedAddresses} c on c.address = lower(i.email)
+        where ${'projectId' in where ? sql`p.id = ${where.projectId}` : sql`p.namespace_id = ${where.groupId}`}
+          and ${alive}
+      `,
+    )
+  ).map(({ user_id }) => user_id)
+
 /** Deletes expired invitations. */
 export const deleteEndedInvitations = (db: Db): Promise<number> =>
   db.run(sql`delete from invitations where expires_at <= current_date`)
