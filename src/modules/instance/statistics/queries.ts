@@ -27,7 +27,7 @@ export const countEverything = async (db: Db): Promise<InstanceStatistics> =>
         (select count(*) from users where kind <> 'ghost') as users,
         (select count(*) from users where kind = 'human' and state = 'active') as active_users,
         (select count(*) from projects where not deleting) as projects,
-        (select count(*) from namespaces where kind = 'group') as groups,
+        (select count(*) from namespaces where kind = 'group' and not deleting) as groups,
         (select count(*) from milestones) as milestones
     `,
   ))!

@@ -26,6 +26,18 @@ describe('GET /application/statistics', () => {
     expect((await counts()).active_users).toBe(before.active_users)
   })
 
+  test('statistics count neither groups nor projects that are deleted, also before a job has deleted them', async ({
+    world,
+  }) => {
+    await world.settings({ deletion_adjourned_period: 0 })
+    const counts = async () => (await world.root.get('/application/statistics')).json
+    const before = await counts()
+    const group = await world.group()
+    await world.project({ group: await world.group({ parent: group }) })
+    expect((await world.root.delete(`/groups/${group.id}`)).status).toBe(202)
+    expect(await counts()).toEqual(before)
+  })
+
   test('D2-SETTINGS-INSTANCE-STATS: 403 for statistics unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     await world.settings({ instance_statistics_visibility_private: true })
