@@ -20,7 +20,7 @@ export const removeIdleBots = job({
       (size) =>
         ctx.transaction(async (tx) => {
           await lockAccess(tx)
-          // This blocks them, so that the next batch does not find them again.
+          // This marks them, so that the next batch does not find them again.
           const idle = await findIdleBots(tx, size)
           await closeAccounts(tx, idle, false)
           return idle.length

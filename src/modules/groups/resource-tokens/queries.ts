@@ -45,7 +45,7 @@ export const assignBot = (tx: Tx, userId: number, holder: TokenHolder): Promise<
   )
 }
 
-/** Bots whose project or group is gone, or without usable tokens; at most `limit`. */
+/** Bots whose project or group is gone, or without usable tokens, that are not being removed yet; at most `limit`. */
 export const findIdleBots = async (db: Db, limit: number): Promise<number[]> => {
   const rows = await db.rows(
     { id: integer },
@@ -53,7 +53,7 @@ export const findIdleBots = async (db: Db, limit: number): Promise<number[]> => 
       select u.id
       from users u left join resource_bots b on b.user_id = u.id
       where u.kind = 'bot'
-        and u.state = 'active'
+        and not exists (select from namespaces n where n.owner_id = u.id and n.deleting)
         and (
           b.user_id is null
           or not exists (select from access_tokens t where t.user_id = u.id and not t.revoked and ${unexpired('t')})

@@ -171,22 +171,26 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
   })
 })
 
-test('a job removes bots whose tokens expired or whose project is gone, and no others', async ({ world }) => {
+test('a job removes bots whose tokens expired or whose project is gone, also blocked ones, and no others', async ({
+  world,
+}) => {
   const { manager, place } = await holders.project(world)
   const gone = await world.project({ members: [[manager, 'maintainer']] })
   const made = async (at: string, more: object = {}): Promise<Made> => (await make(manager, at, more)).json
-  const [ended, orphan, alive] = [
+  const [ended, orphan, alive, blocked] = [
     await made(place, { expires_at: '2020-01-01' }),
     await made(`/projects/${gone.id}`),
     await made(place),
+    await made(place, { expires_at: '2020-01-01' }),
   ]
+  expect((await world.root.post(`/users/${blocked.user_id}/block`)).status).toBe(201)
   await deleteResourceBot(world, orphan.user_id)
   const ctx = await contextFor(world, null)
   const counted = counting(ctx)
   await removeIdleBots.run({}, counted.ctx)
   expect(counted.counts.transactions).toBe(1)
   await removeIdleBots.run({}, ctx)
-  for (const { user_id } of [ended, orphan]) expect(await world.jobs(`remove_user:${user_id}`)).toHaveLength(1)
+  for (const { user_id } of [ended, orphan, blocked]) expect(await world.jobs(`remove_user:${user_id}`)).toHaveLength(1)
   const state = async ({ user_id }: Made) => (await world.root.get(`/users/${user_id}`)).json.state
   expect([await state(ended), await state(orphan), await state(alive)]).toEqual(['blocked', 'blocked', 'active'])
   expect((await clientOf(world, alive).get('/user')).status).toBe(200)
