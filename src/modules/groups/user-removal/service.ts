@@ -4,7 +4,7 @@ import { notify } from '../../../db/notifications.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueueEach } from '../../../jobs/job.ts'
 import { conflict, forbidden, notFound } from '../../../kernel/failure.ts'
-import { blockAccounts, deleteCredentials, keepAnAdministrator } from '../../accounts/index.ts'
+import { blockAccounts, deleteCredentials, isLeaving, keepAnAdministrator } from '../../accounts/index.ts'
 import { lockAccess } from '../../namespaces/index.ts'
 import { lockGroup } from '../groups/queries.ts'
 import { removeHeld } from '../groups/removal.ts'
@@ -31,7 +31,10 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
       const group = await lockGroup(tx, id)
       if (group) await removeHeld(tx, group, ctx.actor!.id)
     }
+    const repeated = await isLeaving(tx, userId)
     await closeAccounts(tx, [userId], hard)
+    // Repeating the request succeeds without an event.
+    if (repeated) return
     await emit(tx, {
       kind: 'user_deleted',
       actorId: ctx.actor!.id,
