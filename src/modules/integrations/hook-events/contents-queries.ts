@@ -5,9 +5,22 @@ import type { Trigger } from '../hooks/triggers.ts'
 import { groupFacts, projectFacts } from './facts-queries.ts'
 import { ruleOf } from './rules.ts'
 
-/** What is deleted with a group, or with the personal namespace of a user: a condition on the namespace `d`. */
-export const insideGroup = (groupId: number): Sql =>
-  within(raw('d.traversal_ids'), sql`(select g.traversal_ids from namespaces g where g.id = ${groupId})`)
+const lastEvent = (place: Sql): Sql => sql`(select e.kind from events e where ${place} order by e.id desc limit 1)`
+
+/**
+ * What is deleted with a group, or with the personal namespace of a user: a condition on the namespace `d`. Without the groups below
+ * that were deleted before, which was sent then with what is in them: the deletion of a group is its last event.
+ */
+export const insideGroup = (groupId: number): Sql => sql`
+  ${within(raw('d.traversal_ids'), sql`(select g.traversal_ids from namespaces g where g.id = ${groupId})`)}
+  and not exists (
+    select
+    from namespaces a
+    where a.id = any(d.traversal_ids)
+      and a.id <> ${groupId}
+      and ${lastEvent(raw('e.group_id = a.id'))} = 'group_deleted'
+  )
+`
 export const ownedByUser = (userId: number): Sql => sql`d.owner_id = ${userId}`
 
 /** A hook of the installation with one of these flags. */
@@ -17,14 +30,9 @@ const systemHook = (triggers: readonly Trigger[]): Sql => sql`
   )
 `
 
-/** Not deleted before, which was sent then: the deletion of what a row is about is its last event. */
-const lastEventIsNot = (kind: 'project_deleted' | 'group_deleted', place: Sql): Sql => sql`
-  (select e.kind from events e where ${place} order by e.id desc limit 1) is distinct from ${kind}
-`
-
 /**
- * Records for hooks the deletion of the projects in these namespaces, each as if it was deleted alone. One statement, which reads no
- * project if there is no such hook.
+ * Records for hooks the deletion of the projects in these namespaces, each as if it was deleted alone, without those deleted before.
+ * One statement, which reads no project if there is no such hook.
  */
 export const recordDeletedProjects = (tx: Tx, inside: Sql, actorId: number | null): Promise<number> =>
   tx.run(sql`
@@ -34,7 +42,7 @@ export const recordDeletedProjects = (tx: Tx, inside: Sql, actorId: number | nul
     where ${systemHook(ruleOf('project_deleted').triggers)}
       and ${inside}
       and gone.deleting
-      and ${lastEventIsNot('project_deleted', raw('e.project_id = gone.id'))}
+      and ${lastEvent(raw('e.project_id = gone.id'))} is distinct from 'project_deleted'
     order by gone.id
   `)
 
@@ -54,7 +62,6 @@ export const recordDeletedSubgroups = (tx: Tx, groupId: number, actorId: number 
       and ${insideGroup(groupId)}
       and d.id <> ${groupId}
       and d.deleting
-      and ${lastEventIsNot('group_deleted', raw('e.group_id = d.id'))}
     order by cardinality(d.traversal_ids) desc, d.id
   `)
 }

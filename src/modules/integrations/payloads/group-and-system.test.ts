@@ -201,4 +201,37 @@ describe('hooks of groups and of the installation', () => {
     expect(subgroups().filter(([name]) => name === 'subgroup_destroy')).toHaveLength(3)
     await world.root.delete(`/hooks/${hook.id}`)
   })
+
+  test('what was deleted with a subgroup or a user is not sent again with the group, or when the deletion is repeated', async ({
+    world,
+  }) => {
+    await world.settings({ deletion_adjourned_period: 0, allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    const group = await world.group()
+    const middle = await world.group({ parent: group })
+    const inner = await world.group({ parent: middle })
+    const [project, deepest] = [await world.project({ group: middle }), await world.project({ group: inner })]
+    const ann = await world.user()
+    const personal = (await ann.post('/projects', { name: unique('personal') })).json
+    const hook = (await world.root.post('/hooks', { url: receiver.url })).json
+    await world.root.delete(`/groups/${middle.id}`)
+    await world.root.delete(`/groups/${group.id}`)
+    for (const status of [204, 204]) expect((await world.root.delete(`/users/${ann.id}`)).status).toBe(status)
+    const bob = await world.user()
+    await world.root.delete(`/users/${bob.id}`)
+    await world.runJobs()
+    const sent = (name: string, field: string, id: number) =>
+      receiver.received.filter(({ json }) => json.event_name === name && json[field] === id).length
+    await expect.poll(() => sent('user_destroy', 'user_id', bob.id)).toBe(1)
+    expect({
+      project: sent('project_destroy', 'project_id', project.id),
+      deepest: sent('project_destroy', 'project_id', deepest.id),
+      personal: sent('project_destroy', 'project_id', personal.id),
+      middle: sent('group_destroy', 'group_id', middle.id),
+      inner: sent('group_destroy', 'group_id', inner.id),
+      group: sent('group_destroy', 'group_id', group.id),
+      user: sent('user_destroy', 'user_id', ann.id),
+    }).toEqual({ project: 1, deepest: 1, personal: 1, middle: 1, inner: 1, group: 1, user: 1 })
+    await world.root.delete(`/hooks/${hook.id}`)
+  })
 })
