@@ -35,7 +35,7 @@ export { isTwoFactorEnabled, recoverCodes, requirePassword } from './two-factor/
 export { AuthorSchema, authorRecord } from './users/author-entity.ts'
 export { type AuthorRow, authorJson } from './users/author-queries.ts'
 export { callerSignature, privateEmailHost, signatureOfOther } from './users/commit-email.ts'
-export { addressesOf, addressesOfUsers, usersOfCommits } from './users/committers.ts'
+export { addressesOf, addressesOfUsers, type OwnAddress, usersOfCommits } from './users/committers.ts'
 export { editUser } from './users/edit.ts'
 export { isConfirmedAddress, ownedAddresses, ownsEmail } from './users/email-queries.ts'
 export { customAttributes, UserListItem, UserReferenceSchema, userReference } from './users/entity.ts'

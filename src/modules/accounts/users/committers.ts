@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { privateEmailHost } from './commit-email.ts'
-import { addressesOfUser, confirmedAddresses, confirmedOwners, userNames } from './email-queries.ts'
+import { addressesOfUser, confirmedAddresses, confirmedOwners, usersAmong } from './email-queries.ts'
 
 const maxAddressLength = 255
 
@@ -26,25 +26,25 @@ export async function usersOfCommits(ctx: Ctx, given: ReadonlySet<string>): Prom
 export async function addressesOfUsers(ctx: Ctx, given: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const addresses = possible(given)
   const confirmed = await confirmedAddresses(ctx.db, addresses)
-  const hidden = addresses.flatMap((address) => hiddenId(ctx, address) ?? [])
-  const host = privateEmailHost(ctx)
-  const names = hidden.length === 0 ? [] : await userNames(ctx.db, hidden)
-  return new Set([...confirmed, ...names.map(({ id, username }) => `${id}-${username}@${host}`.toLowerCase())])
+  const hidden = addresses.flatMap((address) => {
+    const id = hiddenId(ctx, address)
+    return id === undefined ? [] : [{ id, address: address.toLowerCase() }]
+  })
+  const ids = hidden.map(({ id }) => id)
+  const users = new Set(ids.length === 0 ? [] : await usersAmong(ctx.db, ids))
+  return new Set([...confirmed, ...hidden.filter(({ id }) => users.has(id)).map(({ address }) => address)])
 }
 
-/** The addresses of a user in lower case; a private one counts as confirmed. One statement. */
-export async function addressesOf(
-  ctx: Ctx,
-  userId: number,
-): Promise<{ readonly confirmed: ReadonlySet<string>; readonly unconfirmed: ReadonlySet<string> }> {
-  const rows = await addressesOfUser(ctx.db, userId)
-  const confirmed = new Set<string>()
-  const unconfirmed = new Set<string>()
-  for (const { address, confirmed: isConfirmed, username } of rows) {
-    const hidden = `${userId}-${username}@${privateEmailHost(ctx)}`.toLowerCase()
-    confirmed.add(hidden)
-    if (isConfirmed) confirmed.add(address)
-    else unconfirmed.add(address)
-  }
-  return { confirmed, unconfirmed }
+/** Whether an address is one of a user's, and confirmed. */
+export type OwnAddress = (address: string) => 'confirmed' | 'unconfirmed' | undefined
+
+/** The addresses of a user; a private one counts as confirmed, also with a former username. One statement. */
+export async function addressesOf(ctx: Ctx, userId: number): Promise<OwnAddress> {
+  const own = new Map(
+    (await addressesOfUser(ctx.db, userId)).map(({ address, confirmed }) => [
+      address,
+      confirmed ? ('confirmed' as const) : ('unconfirmed' as const),
+    ]),
+  )
+  return (address) => own.get(address.toLowerCase()) ?? (hiddenId(ctx, address) === userId ? 'confirmed' : undefined)
 }

@@ -65,22 +65,15 @@ export const confirmedAddresses = async (db: Db, addresses: readonly string[]): 
   ).map(({ address }) => address)
 
 /** All addresses of a user, in lower case. */
-export const addressesOfUser = (
-  db: Db,
-  userId: number,
-): Promise<{ address: string; confirmed: boolean; username: string }[]> =>
+export const addressesOfUser = (db: Db, userId: number): Promise<{ address: string; confirmed: boolean }[]> =>
   db.rows(
-    { address: text, confirmed: notNull(boolean), username: text },
-    sql`
-      select a.address, ${isConfirmedAddress} as confirmed, u.username
-      from ${ownedAddresses}
-      where a.user_id = ${userId}
-    `,
+    { address: text, confirmed: notNull(boolean) },
+    sql`select a.address, ${isConfirmedAddress} as confirmed from ${ownedAddresses} where a.user_id = ${userId}`,
   )
 
-/** The names of the users with these ids. */
-export const userNames = (db: Db, ids: readonly number[]): Promise<{ id: number; username: string }[]> =>
-  db.rows({ id: integer, username: text }, sql`select id, username from users where id = any(${ids}::bigint[])`)
+/** Those of the ids that users have. */
+export const usersAmong = async (db: Db, ids: readonly number[]): Promise<number[]> =>
+  (await db.rows({ id: integer }, sql`select id from users where id = any(${ids}::bigint[])`)).map(({ id }) => id)
 
 /** Fails with `email_addresses_pkey` if a user has the address. */
 export const insertEmail = async (tx: Tx, userId: number, email: string, confirmed: boolean): Promise<EmailRow> =>

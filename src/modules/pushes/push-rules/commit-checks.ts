@@ -4,7 +4,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import type { Commit } from '../../../git/objects/commits.ts'
 import { isSigned } from '../../../git/objects/signature-format.ts'
 import { compileExpression, type Expression } from '../../../kernel/expression.ts'
-import { addressesOf, addressesOfUsers } from '../../accounts/index.ts'
+import { addressesOf, addressesOfUsers, type OwnAddress } from '../../accounts/index.ts'
 import type { Offence } from './offence.ts'
 import type { EnforcedRule } from './queries.ts'
 import { Turns } from './turns.ts'
@@ -25,8 +25,6 @@ export type ReadCommit = Commit | { readonly oid: Oid; readonly tooLarge: true }
 
 type Check = { readonly rule: Offence['rule']; violation(commit: Commit): string | undefined }
 
-type Addresses = { readonly confirmed: ReadonlySet<string>; readonly unconfirmed: ReadonlySet<string> }
-
 const maxKnownAddresses = 10_000
 
 /** Checks single commits, in the order of the specification (supplement 7.2, rules 3 to 8). */
@@ -35,8 +33,8 @@ export class CommitChecks {
   readonly #checks: Check[] = []
   /** Whether an address belongs to a user, in lower case. */
   readonly #known: Map<string, boolean> | undefined
-  #own: Addresses | undefined
-  #loadingOwn: Promise<Addresses> | undefined
+  #own: OwnAddress | undefined
+  #loadingOwn: Promise<OwnAddress> | undefined
   readonly #asksOwn: boolean
   readonly #turns = new Turns()
 
@@ -111,9 +109,9 @@ export class CommitChecks {
   }
 
   #ofCommitter(email: string): string | undefined {
-    const address = email.toLowerCase()
-    if (this.#own?.confirmed.has(address)) return undefined
-    return this.#own?.unconfirmed.has(address)
+    const own = this.#own?.(email)
+    if (own === 'confirmed') return undefined
+    return own === 'unconfirmed'
       ? `Committer email '${email}' is not verified.`
       : `You cannot push commits for '${email}'. You can only push commits if the committer email is one of your own verified emails.`
   }
@@ -122,12 +120,11 @@ export class CommitChecks {
     return this.#known!.get(email.toLowerCase()) === true
   }
 
-  #loadOwn(): Promise<Addresses> {
+  #loadOwn(): Promise<OwnAddress> {
     const { actor } = this.#ctx
     // A deploy key pushes for the user who created it.
     const id = actor && this.#asksOwn ? accountOf(actor) : null
-    this.#loadingOwn ??=
-      id === null ? Promise.resolve({ confirmed: new Set(), unconfirmed: new Set() }) : addressesOf(this.#ctx, id)
+    this.#loadingOwn ??= id === null ? Promise.resolve(() => undefined) : addressesOf(this.#ctx, id)
     return this.#loadingOwn
   }
 

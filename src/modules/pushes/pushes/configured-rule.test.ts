@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { describe, expect } from 'vitest'
 import { gitSsh, hasSsh, sshUrl, withKey } from '../../../../test/ssh.ts'
-import { temporaryFolder, test } from '../../../../test/world.ts'
+import { temporaryFolder, test, unique } from '../../../../test/world.ts'
 import { hasGpg, Keyring, signedCommit } from '../../repository/signatures/testing.ts'
 import { cloned } from './testing.ts'
 
@@ -123,6 +123,33 @@ describe('push rules over git', () => {
     await at.gitAs(hidden.toUpperCase(), 'commit', '-q', '--amend', '--allow-empty', '--reset-author', '--no-edit')
     const pushed = await at.push('HEAD:main')
     expect(pushed).toBe('pushed')
+  })
+
+  test('commits with the no-reply e-mail of a former username are still those of the user', async ({ world }) => {
+    await using at = await cloned(world)
+    const host = `users.noreply.${new URL(world.origin).hostname}`
+    const former = `${at.ann.id}-${at.ann.username}@${host}`
+    const unknown = `${at.ann.id + 1_000_000}-${at.ann.username}@${host}`
+    const other = `${(await world.user()).id}-former@${host}`
+    await world.root.put(`/users/${at.ann.id}`, { username: unique('renamed') })
+    const commitAs = async (address: string) => {
+      await at.gitAs(address, 'commit', '-q', '--amend', '--allow-empty', '--reset-author', '-m', 'x')
+      return (await at.git('rev-parse', 'HEAD')).trim()
+    }
+    await at.commit()
+    await at.rule({ member_check: true })
+    const head = await commitAs(unknown)
+    expect(await at.push('HEAD:main')).toEqual(
+      refusal(`Author '${unknown}' is not a member of team`, `member_check, commit: ${head}`),
+    )
+    await commitAs(former)
+    expect(await at.push('HEAD:main')).toBe('pushed')
+    await at.rule({ commit_committer_check: true })
+    await at.commit()
+    await commitAs(other)
+    expect(await at.push('HEAD:main')).not.toBe('pushed')
+    await commitAs(former.toUpperCase())
+    expect(await at.push('HEAD:main')).toBe('pushed')
   })
 
   test('D2-PUSH-MEMBER: author and committer must be users', async ({ world }) => {
