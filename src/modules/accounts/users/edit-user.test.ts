@@ -164,6 +164,19 @@ describe('PUT /users/:id', () => {
     expect((await edit(world, ann, other)).json).toMatchObject({ email: other.email, public_email: '' })
   })
 
+  test.for([true, false])(
+    'a new e-mail cannot be confirmed any more once an administrator sends the present one (skip_reconfirmation: %s)',
+    async (skip_reconfirmation, { world }) => {
+      const ann = await world.user()
+      const { email } = (await world.root.get(`/users/${ann.id}`)).json
+      const wrong = `${unique('wrong')}@example.com`
+      expect((await edit(world, ann, { email: wrong })).json.email).toBe(email)
+      expect((await edit(world, ann, { email, skip_reconfirmation })).json.email).toBe(email)
+      expect((await follow(world, (await linksTo(world, wrong))[0]!)).status).toBe(422)
+      expect((await world.root.get(`/users/${ann.id}`)).json.email).toBe(email)
+    },
+  )
+
   test('a new e-mail takes effect at once with skip_reconfirmation, else after confirmation', async ({ world }) => {
     const ann = await world.user()
     const [first, second] = [`${unique('a')}@example.com`, `${unique('b')}@example.com`]

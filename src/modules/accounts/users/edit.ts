@@ -16,7 +16,7 @@ import {
   updateUser,
   writePassword,
 } from './edit-queries.ts'
-import { holdEmail, isOthersEmail, ownsEmail, replaceEmail } from './email-queries.ts'
+import { dropHeldEmail, holdEmail, isOthersEmail, ownsEmail, replaceEmail } from './email-queries.ts'
 import { keepAnAdministrator } from './last-administrator.ts'
 import { deleteLinks } from './link-queries.ts'
 import { sendLink } from './links.ts'
@@ -96,6 +96,8 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
       if (next.username !== held.username || next.name !== held.name) await rename(tx, held, next)
       const hasNewEmail = input.email !== undefined && input.email !== held.email
       if (hasNewEmail) await changeEmail(tx, ctx, held, input)
+      // A reader of the mail to a wrong address must not take over the account once that was noticed.
+      else if (input.email !== undefined) await dropHeldEmail(tx, held.id)
       if (attributes.public_email && !(await ownsEmail(tx, held.id, attributes.public_email)))
         throw invalidFields({ public_email: ['is not an email you own'] })
       const chosen = attributes.commit_email

@@ -136,6 +136,10 @@ export async function replaceEmail(tx: Tx, userId: number, email: string): Promi
 export const holdEmail = (tx: Tx, userId: number, email: string): Promise<number> =>
   tx.run(sql`update users set unconfirmed_email = ${email}, updated_at = now() where id = ${userId}`)
 
+/** The address that awaits confirmation can no longer be confirmed: the present one stays. */
+export const dropHeldEmail = (tx: Tx, userId: number): Promise<number> =>
+  tx.run(sql`update users set unconfirmed_email = null where id = ${userId} and unconfirmed_email is not null`)
+
 /** Confirms an address of a user. Returns which address it was; `undefined` if it does not await confirmation. */
 export async function confirmAddress(
   tx: Tx,
