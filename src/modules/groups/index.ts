@@ -17,6 +17,7 @@ export {
 export { addFirstMember, insertFirstMember } from './members/first-member-queries.ts'
 export { countGroupsOf } from './members/queries.ts'
 export { mailAddress, type Recipient, recipientRow } from './members/recipient-queries.ts'
+export { ensureOwner } from './members/service.ts'
 export { levelNumber, type NotificationEvent } from './notification-settings/levels.ts'
 export { type PortableGroup, portableGroups } from './portable/group-queries.ts'
 export { copyHoldings } from './portable/holding-queries.ts'

@@ -174,6 +174,28 @@ async function requireOtherOwner(tx: Tx, membership: Membership, held: MemberRow
 }
 
 /**
+ * Makes the user an owner of a group that has no direct owner, so that every top-level group has one. The access lock is held.
+ */
+export async function ensureOwner(
+  tx: Tx,
+  group: { id: number; traversal_ids: readonly number[] },
+  userId: number,
+): Promise<void> {
+  if (await hasOtherOwner(tx, group.id, 0)) return
+  const membership = groupMembership(group)
+  const owner = { userId, level: levels.owner, expiresAt: null, actorId: userId }
+  if (!(await findMember(tx, membership, userId))) return admitMember(tx, membership, owner)
+  await updateMember(tx, membership, userId, levels.owner, null)
+  await changed(tx, membership, userId)
+  await emit(tx, {
+    kind: 'member_updated',
+    ...sourceOf(membership),
+    actorId: userId,
+    payload: { user_id: userId, access_level: levels.owner, expires_at: null },
+  })
+}
+
+/**
  * Ends a membership and, for a group, those below it. Users without the right to manage members may remove themselves.
  */
 export async function removeMember(

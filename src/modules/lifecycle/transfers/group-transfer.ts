@@ -4,7 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { invalid, notFound } from '../../../kernel/failure.ts'
 import { taken } from '../../../kernel/violations.ts'
-import { deepestNesting, type GroupSubject, loadGroup, lockGroup } from '../../groups/index.ts'
+import { deepestNesting, ensureOwner, type GroupSubject, loadGroup, lockGroup } from '../../groups/index.ts'
 import {
   lockAccess,
   lockSharingBelow,
@@ -22,7 +22,7 @@ const notAllowed = "You don't have enough permissions."
 
 /**
  * Moves a group with its content below another group or to the top level. Lowers visibilities to that of the new parent
- * and turns old paths into redirects.
+ * and turns old paths into redirects. At the top level, the caller becomes the owner of a group that has none of its own.
  */
 export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: number | undefined): Promise<void> {
   const actor = ctx.actor!
@@ -61,6 +61,8 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
     if (parent) await limitVisibility(tx, traversalIds, parent.visibility)
     if (parent?.share_with_group_lock) await lockSharingBelow(tx, traversalIds)
     await namespacePlaced(tx, held.id)
+    // Its owners may all have been those of the former parent.
+    if (!parent) await ensureOwner(tx, { id: held.id, traversal_ids: traversalIds }, actor.id)
     await replaceLeftBehind(tx, projectsBelow(traversalIds), held.traversal_ids, traversalIds, {
       groupId: held.id,
       actorId: actor.id,

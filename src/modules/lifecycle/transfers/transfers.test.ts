@@ -249,3 +249,34 @@ describe('POST /groups/:id/transfer', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400])
   })
 })
+
+test('who moves a group without an owner of its own to the top level is its owner', async ({ world }) => {
+  const [ann, bob] = [await world.user(), await world.user()]
+  const group = await world.group({ members: [[bob, 'owner']] })
+  await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 50 })
+  const made = async () =>
+    (await ann.post('/groups', { name: 'inner', path: unique('inner'), parent_id: group.id })).json
+  const [orphan, joined, owned, lower] = [await made(), await made(), await made(), await made()]
+  const cid = await world.user()
+  await world.root.post(`/groups/${owned.id}/members`, { user_id: cid.id, access_level: 50 })
+  // Ends the memberships below, too.
+  expect((await world.root.delete(`/groups/${group.id}/members/${ann.id}`)).status).toBe(204)
+  await world.root.post(`/groups/${joined.id}/members`, { user_id: bob.id, access_level: 50, expires_at: '2099-01-01' })
+  await world.root.post(`/groups/${lower.id}/members`, { user_id: cid.id, access_level: 30 })
+  for (const { id } of [orphan, joined, owned])
+    expect((await bob.post(`/groups/${id}/transfer`)).status, String(id)).toBe(201)
+  const members = async ({ id }: { id: number }) =>
+    (await world.root.get(`/groups/${id}/members`)).json.map((each: { id: number; access_level: number }) => [
+      each.id,
+      each.access_level,
+    ])
+  expect(await members(orphan)).toEqual([[bob.id, 50]])
+  expect(await members(joined)).toEqual([[bob.id, 50]])
+  expect(await members(owned)).toEqual([[cid.id, 50]])
+  // A member with a lower role becomes the owner.
+  await changeUser(world, cid.id, { admin: true })
+  expect((await cid.post(`/groups/${lower.id}/transfer`)).status).toBe(201)
+  expect(await members(lower)).toEqual([[cid.id, 50]])
+  expect((await bob.put(`/groups/${orphan.id}`, { description: 'Mine' })).status).toBe(200)
+  expect((await bob.get(`/groups/${owned.id}`)).status).toBe(404)
+})
