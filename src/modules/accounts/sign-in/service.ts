@@ -80,8 +80,10 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
   if (before) return before
   // Checked without an account too, so that the response time does not reveal whether one exists.
   if (!(await isPassword(account?.password_digest ?? null, password)) || !account) return wrong()
-  const refused = accountRefusal(account)
-  if (refused !== undefined && refused !== 'deactivated') return { refused }
+  const isDeactivated = accountRefusal(account) === 'deactivated'
+  // Signing in activates it, so what else would refuse it then does so now.
+  const refused = accountRefusal(isDeactivated ? { ...account, state: 'active' } : account)
+  if (refused !== undefined) return { refused }
   if (account.password_expired) return { refused: 'password_expired' }
   // Counts again, so that a correct guess among many concurrent ones is refused once there are too many.
   const after = await throttled()
@@ -98,7 +100,7 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
     return { refused: 'code_demanded' }
   }
   await clearFailures(db, keys)
-  if (refused === 'deactivated') await reactivate(ctx, account.user_id)
+  if (isDeactivated) await reactivate(ctx, account.user_id)
   if (transport === 'oauth') await recordSignIn(db, account.user_id, ctx.remoteAddress)
   // Not awaited: losing this update is harmless.
   touchAccount(db, account.user_id).catch(() => {})

@@ -121,6 +121,28 @@ describe('e-mail confirmation', () => {
     await world.settings({ send_user_confirmation_email: false })
   })
 
+  test('signing in does not activate a deactivated account whose e-mail is not confirmed', async () => {
+    await world.settings({ send_user_confirmation_email: true })
+    const project = await world.project({ visibility: 'public' })
+    const ann = await world.user({ skip_confirmation: false })
+    expect((await world.root.post(`/users/${ann.id}/deactivate`)).status).toBe(201)
+    const password = 'correct horse battery'
+    const json = { grant_type: 'password', username: ann.username, password }
+    const grant = () => world.anonymous.send('POST', '//oauth/token', { json })
+    const basic = Buffer.from(`${ann.username}:${password}`).toString('base64')
+    const refs = `//${project.full_path}.git/info/refs?service=git-upload-pack`
+    const fetch = () => world.anonymous.get(refs, { headers: { authorization: `Basic ${basic}` } })
+    const state = async () => (await world.root.get(`/users/${ann.id}`)).json.state
+    expect(await fetch()).toMatchObject({ status: 403, text: expect.stringContaining('not confirmed') })
+    expect(await grant()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } })
+    expect(await state()).toBe('deactivated')
+    const [link] = await linksTo(world, `${ann.username}@example.com`)
+    expect((await follow(world, link!)).status).toBe(200)
+    expect((await grant()).status).toBe(200)
+    expect(await state()).toBe('active')
+    await world.settings({ send_user_confirmation_email: false })
+  })
+
   test('without required confirmation an account works at once and gets no mail', async () => {
     const ann = await world.user({ skip_confirmation: false })
     expect((await ann.get('/user')).status).toBe(200)
