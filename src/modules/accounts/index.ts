@@ -2,7 +2,13 @@ export { type Identity, readKeyBlock } from './gpg-keys/public-key.ts'
 export { findOauthToken } from './oauth/queries.ts'
 export { grantByPassword, grantByRefresh, type Refused, revoke, type TokenAnswer } from './oauth/service.ts'
 export { type GitTransport, type SignInRefusal, signIn } from './sign-in/service.ts'
-export { authenticateForKey, findDeployKey, findKeyHolder, type KeyHolder, keyRefusal } from './ssh-keys/authenticate.ts'
+export {
+  authenticateForKey,
+  findDeployKey,
+  findKeyHolder,
+  type KeyHolder,
+  keyRefusal,
+} from './ssh-keys/authenticate.ts'
 export { presentSshKey, sshKeyFields } from './ssh-keys/entity.ts'
 export { parsePublicKey, sha256Of } from './ssh-keys/public-key.ts'
 export {

@@ -153,7 +153,7 @@ export const sideRepositoriesWithoutHolder = (db: Db, limit: number): Promise<Si
     `,
   )
 
-/** Imports end after so many hours at the latest. */
+/** Imports end after this number of hours at the latest. */
 const longestImport = 16
 
 /**
