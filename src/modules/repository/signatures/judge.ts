@@ -45,17 +45,19 @@ export async function judge(
   if (armored === undefined || !type) return undefined
   const plain = { judgement: unread(type), basis: '' }
   if (others.length > 0 || type === 'X509') return plain
-  const committer = parseSignature(parseObjectText(payload).headers.get('committer')?.[0] ?? '')
+  const { email, seconds } = parseSignature(parseObjectText(payload).headers.get('committer')?.[0] ?? '')
+  // PostgreSQL rejects NUL.
+  const committer = { email: email.replaceAll('\0', ''), privateHost }
   if (type === 'PGP') {
     const signature = await parsePgpSignature(armored)
     if (!signature) return plain
-    const signers = await findPgpSigners(db, signature.keyId, privateHost)
-    return { judgement: await judgePgp(signature, signers, payload, committer.email), basis: JSON.stringify(signers) }
+    const signers = await findPgpSigners(db, signature.keyId, committer)
+    return { judgement: await judgePgp(signature, signers, payload, email), basis: JSON.stringify(signers) }
   }
   const signature = parseSshSignature(armored)
   if (!signature) return plain
-  const signer = await findSshSigner(db, signature.fingerprint, new Date(committer.seconds * 1000), privateHost)
-  return { judgement: judgeSsh(signature, signer, payload, committer.email), basis: JSON.stringify(signer ?? null) }
+  const signer = await findSshSigner(db, signature.fingerprint, new Date(seconds * 1000), committer)
+  return { judgement: judgeSsh(signature, signer, payload, email), basis: JSON.stringify(signer ?? null) }
 }
 
 async function judgePgp(

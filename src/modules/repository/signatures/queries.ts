@@ -73,16 +73,26 @@ export const saveJudgement = (db: Db, projectId: number, oid: Oid, j: Judgement)
 export const deleteJudgement = (db: Db, projectId: number, oid: string): Promise<number> =>
   db.run(sql`delete from commit_signatures where project_id = ${projectId} and oid = ${oid}`)
 
-/** Confirmed addresses of a key's owner, and their private commit address, in lower case. */
-const addressesWith = (privateHost: string): Sql => sql`
+/** Who made a commit, and the host of private addresses. */
+export type Committer = { readonly email: string; readonly privateHost: string }
+
+/**
+ * Confirmed addresses of a key's owner, in lower case, and their private ones: the present one, and that of the committer, which may have a
+ * former username, as it has the ID of the owner.
+ */
+const addressesWith = ({ email, privateHost }: Committer): Sql => sql`
   array(
     select a.address
     from ${ownedAddresses}
     where a.user_id = k.user_id and ${isConfirmedAddress}
-    union all
+    union
     select lower(u.id || '-' || u.username || '@' || ${privateHost}::text)
     from users u
     where u.id = k.user_id
+    union
+    select own.email
+    from lower(${email}) as own (email)
+    where own.email like k.user_id || '-%@' || lower(${privateHost})
     order by 1
   ) as addresses
 `
@@ -102,11 +112,11 @@ export type PgpSignerRow = RowOf<typeof pgpSignerRow>
 const mostSigners = 5
 
 /** Keys with this key id, or with a subkey that has it. */
-export const findPgpSigners = (db: Db, keyId: string, privateHost: string): Promise<PgpSignerRow[]> =>
+export const findPgpSigners = (db: Db, keyId: string, committer: Committer): Promise<PgpSignerRow[]> =>
   db.rows(
     pgpSignerRow,
     sql`
-      select k.id, k.key, k.key_id, k.identities, ${addressesWith(privateHost)},
+      select k.id, k.key, k.key_id, k.identities, ${addressesWith(committer)},
         (
           select s.id from gpg_subkeys s where s.gpg_key_id = k.id and s.key_id = ${keyId} order by s.id limit 1
         ) as subkey_id
@@ -135,12 +145,12 @@ export const findSshSigner = (
   db: Db,
   fingerprint: string,
   at: Date,
-  privateHost: string,
+  committer: Committer,
 ): Promise<SshSignerRow | undefined> =>
   db.row(
     sshSignerRow,
     sql`
-      select k.id, k.key, coalesce(k.expires_at <= ${at}, false) as expired, ${addressesWith(privateHost)}
+      select k.id, k.key, coalesce(k.expires_at <= ${at}, false) as expired, ${addressesWith(committer)}
       from ssh_keys k
       where k.fingerprint_sha256 = ${fingerprint} and k.user_id is not null
     `,

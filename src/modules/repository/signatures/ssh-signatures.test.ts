@@ -48,6 +48,8 @@ describe.skipIf(!hasSshKeygen)('SSH signatures (skipped without ssh-keygen)', ()
         .verification_status
     }
     expect(await status(ann)).toBe('verified')
+    await world.root.put(`/users/${ann.id}`, { username: unique('renamed') })
+    expect(await status(ann)).toBe('verified')
     expect(await status(bob)).not.toBe('verified')
   })
 
