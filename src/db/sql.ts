@@ -33,8 +33,10 @@ export const isLongAgo = (time: Sql, age: Sql): Sql =>
   sql`${time} not between now() - ${age} and now() + interval '1 minute'`
 
 /** Whether a membership, share, invitation or token still counts: its date `expires_at` is the first day on which it does not. */
-export const unexpired = (alias: string): Sql =>
-  raw(`(${alias}.expires_at is null or ${alias}.expires_at > current_date)`)
+export const unexpired = (alias: string): Sql => {
+  const end = raw(`${alias}.expires_at`)
+  return sql`(${end} is null or ${end} > current_date)`
+}
 
 /**
  * Whether a planned time has come. A time later than `limit`, the longest interval that is ever planned, was planned before the

@@ -21,7 +21,7 @@ export const equivalent: Readonly<Record<string, string>> = {
     'A rule that is open to signed-in users on internal subjects grants them by the flag `signed_in` as well.',
   'src/modules/pushes/branch-access/collaboration.ts collaborationBranches: without || actor.deployToken':
     'No scope of a deploy token permits a push, so that a deploy token gets here only by a mistake elsewhere.',
-  'src/modules/accounts/tokens/queries.ts usable: > → >= (2)': 'They differ in the microsecond in which a token ends.',
+  'src/modules/accounts/tokens/queries.ts usable: > → >=': 'They differ in the microsecond in which a token ends.',
   'src/modules/pushes/pushes/configured-rule.ts byType: !to → to':
     'Then git is asked for the types of what is on branches, too, which are commits in any case.',
 }

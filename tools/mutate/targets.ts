@@ -174,6 +174,11 @@ const credentials: readonly Target[] = [
     tests: [...tokens, 'src/modules/accounts/users', 'src/modules/groups/resource-tokens'],
   },
   {
+    file: 'src/db/sql.ts',
+    only: ['unexpired'],
+    tests: [...tokens, ...groups, 'src/modules/groups/invitations'],
+  },
+  {
     file: 'src/modules/accounts/tokens/queries.ts',
     only: [
       ...['usable', 'limitToProjects', 'limitToGroups', 'copyLimits', 'accountColumns', 'credentialColumns'],
