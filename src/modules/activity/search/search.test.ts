@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { endMemberships } from '../../../../test/tables/access.ts'
 import { type Client, test, unique, World } from '../../../../test/world.ts'
 import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
 
@@ -101,7 +102,7 @@ describe('scope users', () => {
     const word = unique('member')
     const person = () => world.user({ name: `${word} ${unique('x')}` })
     const [above, here, hidden, direct] = [await person(), await person(), await person(), await person()]
-    await person()
+    await world.group({ visibility: 'public', members: [[await person(), 'guest']] })
     const top = await world.group({ visibility: 'public', members: [[above, 'reporter']] })
     const group = await world.group({ visibility: 'public', parent: top, members: [[here, 'guest']] })
     await world.group({ parent: group, members: [[hidden, 'guest']] })
@@ -112,6 +113,8 @@ describe('scope users', () => {
     expect(await ids(await world.user(), `/groups/${group.id}`)).toEqual(sorted(above, here))
     expect(await ids(world.root, `/groups/${group.id}`)).toEqual(sorted(above, here, hidden))
     expect(await ids(await world.user(), `/projects/${project.id}`)).toEqual(sorted(above, here, direct))
+    await endMemberships(world, here.id)
+    expect(await ids(await world.user(), `/groups/${group.id}`)).toEqual(sorted(above))
   })
 })
 
