@@ -8,6 +8,15 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { hasSsh, type KeyPair, keyPair, ssh, sshWith, sshWords, withKey } from '../ssh.ts'
 import { temporaryFolder, test, World } from '../world.ts'
 
+/** What a well-behaved client does not send. */
+type Internals = {
+  readonly _protocol: {
+    session(channel: number, window: number, packetBytes: number): void
+    exec(channel: number, command: string, wantsReply: boolean): void
+    channelClose(channel: number): void
+  }
+}
+
 /** No connection reaches its maximum age while these tests run. */
 const longMs = 60 * 60_000
 
@@ -144,12 +153,7 @@ describe.skipIf(!hasSsh)('SSH limits (need OpenSSH)', () => {
     await using folder = await temporaryFolder()
     const key = await withKey(folder.path, strict.root)
     const { client, closed } = await silent(strict, key)
-    const { _protocol } = client as unknown as {
-      _protocol: {
-        session(channel: number, window: number, packetBytes: number): void
-        exec(channel: number, command: string, wantsReply: boolean): void
-      }
-    }
+    const { _protocol } = client as unknown as Internals
     _protocol.session(0, 1024 * 1024, bytes)
     _protocol.exec(0, 'hello', false)
     await closed
@@ -160,12 +164,7 @@ describe.skipIf(!hasSsh)('SSH limits (need OpenSSH)', () => {
     await using folder = await temporaryFolder()
     const key = await withKey(folder.path, strict.root)
     const { client, closed } = await silent(strict, key)
-    const { _protocol } = client as unknown as {
-      _protocol: {
-        session(channel: number, window: number, packetBytes: number): void
-        channelClose(channel: number): void
-      }
-    }
+    const { _protocol } = client as unknown as Internals
     for (let id = 0; id < 200; id++) {
       _protocol.session(id, 1024 * 1024, 32 * 1024)
       _protocol.channelClose(id)

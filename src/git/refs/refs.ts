@@ -384,7 +384,7 @@ export async function impossibleUpdates(
     names.add(name)
     for (const folder of foldersOf(name)) folders.set(folder, name)
   }
-  for (const { name } of await listRefs(repo, 'refs/')) take(name)
+  for (const { name } of await listRefTips(repo, 'refs/')) take(name)
   for (const { name } of added) {
     if (impossible.has(name)) continue
     const inWay = foldersOf(name).find((folder) => names.has(folder)) ?? folders.get(name)
