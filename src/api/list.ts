@@ -1,4 +1,4 @@
-import type { HoldersOf, Statement } from '../db/db.ts'
+import type { Db, HoldersOf, Statement } from '../db/db.ts'
 import type { Shape } from '../db/row.ts'
 import { raw, type Sql } from '../db/sql.ts'
 
@@ -28,6 +28,8 @@ export type ListPart = {
   readonly few?: boolean
   /** For a part with `few` that may have many rows after all. */
   readonly crowded?: Crowded
+  /** Fewer tables to read the part from, and conditions, instead of those of the list: `where` of the part implies the others. For lists without keyset. */
+  readonly own?: { readonly from: Sql; readonly where: Sql }
   /** The same rows `from` fewer tables, to be counted. */
   readonly counted?: { readonly from: Sql; readonly where: Sql }
   /** An expression for how many rows there are, if that is stored: nothing is counted then. */
@@ -59,6 +61,13 @@ export type Matching = {
   readonly counted?: ListPart['counted']
 }
 
+/** How a list is read, as `decide` found out. */
+export type Decided = Pick<List, 'parts' | 'given'> & {
+  readonly where?: readonly Sql[]
+  /** More rows than the list has, if these are few: all are fetched at once, which gives the total, and serves the other pages. */
+  readonly few?: number
+}
+
 /** A list as its module describes it; limit, offset or keyset and the count are added here. */
 export type List = {
   /** `select … from …`, without a condition. Absent with `rowsById`. */
@@ -78,6 +87,8 @@ export type List = {
   readonly parts?: readonly [ListPart, ...ListPart[]] | undefined
   /** Leaves the rows that match a text. */
   readonly matching?: Matching | undefined
+  /** Finds out with a first statement how the list is read: replaces parts of the description. */
+  readonly decide?: ((db: Db) => Promise<Decided>) | undefined
   /** Common table expressions, `name as …`, to which the conditions of parts refer. */
   readonly given?: Sql | undefined
   /** One plan is as good for any values (`byKey`), for a page and for the total. A test reads such lists with it. */

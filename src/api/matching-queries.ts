@@ -10,12 +10,19 @@ const many = 1000
 const veryMany = 20_000
 
 /** A list, or the conditions of one that is counted. */
-type Searched = Pick<List, 'where' | 'parts' | 'matching' | 'onePlan' | 'given'>
+type Searched = Pick<List, 'where' | 'parts' | 'matching' | 'decide' | 'onePlan' | 'given'>
 
 /** With the number of rows that it has at most, if they are few. */
 export type NarrowedList<L = List> = L & { readonly few?: number }
 
 const foundRow = { found: integer, ids: nullable(text) }
+
+/** A list with what a first statement finds out (`decide`), and with what leads to its rows that match a text. */
+export async function prepared<L extends Searched>(db: Db, list: L): Promise<NarrowedList<L>> {
+  if (!list.decide) return withMatches(db, list)
+  const decided = { ...list, ...(await list.decide(db)) }
+  return decided.few === undefined ? withMatches(db, decided) : decided
+}
 
 /**
  * A list with what leads to its rows that match a text (`matching`); other lists as they are. How many rows match is asked first. If they are
@@ -25,7 +32,7 @@ const foundRow = { found: integer, ids: nullable(text) }
  * PostgreSQL must not choose. It estimates the number from a hundred sampled texts: of a text that is in one of them it expects a
  * hundredth of all rows to match, and then reads the table in the order of the list until a page is full.
  */
-export async function withMatches<L extends Searched>(db: Db, list: L): Promise<NarrowedList<L>> {
+async function withMatches<L extends Searched>(db: Db, list: L): Promise<NarrowedList<L>> {
   if (!list.matching) return list
   const { table, key, condition, walked, counted, whereFew } = list.matching
   // Rows are read as they are asked for, after the index. A limit within would have the planner read the table instead.

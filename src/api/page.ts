@@ -2,8 +2,8 @@ import { byKey, type Db, type Statement } from '../db/db.ts'
 import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
 import { and, empty, join, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
-import { everything, type List } from './list.ts'
-import { type NarrowedList, withMatches } from './matching-queries.ts'
+import { everything, type List, type ListPart } from './list.ts'
+import { type NarrowedList, prepared } from './matching-queries.ts'
 
 /** The part of a list that the caller requests. */
 export type Page = {
@@ -58,7 +58,7 @@ type Stamp = { id: number; stamp: string }
  * statement of stamps. Fetches and caches both as one text, which is cheaper than rows on both sides.
  */
 export async function fetchStamps(db: Db, given: List, page: Page): Promise<Paged<Stamp>> {
-  const list = await withMatches(db, given)
+  const list = await prepared(db, given)
   const paged = await (list.few ? fetchFew : fetchIdsOfPage)(db, list, page)
   return { ...paged, rows: await fetchStampsOf(db, list, paged.rows) }
 }
@@ -94,7 +94,7 @@ export async function fetchPage<S extends Shape>(
   given: List,
   page: Page,
 ): Promise<Paged<Readonly<RowOf<S>>>> {
-  const list = await withMatches(db, given)
+  const list = await prepared(db, given)
   const reads = list.cached ? db.snapshotCache : db
   if (list.rowsById || list.few) {
     const paged = await (list.few ? fetchFew : fetchIdsOfPage)(db, list, page)
@@ -119,7 +119,7 @@ async function fetchIdsOfPage(db: Db, list: List, page: Page): Promise<Paged<Ide
   return total ? offsetPaged(page, ids, total) : keysetPaged(list, page, ids)
 }
 
-/** The ids of a page of few rows: all are fetched at once, which gives the total, and serves the other pages. */
+/** The ids of a page of few rows, which are all fetched. */
 async function fetchFew(db: Db, list: NarrowedList, page: Page): Promise<Paged<Identified>> {
   const { where } = rangeOf(list, page)
   const ids = await fetchIds(db, list, pickedRows(list, where, list.few!, 0))
@@ -225,21 +225,22 @@ function pickedRows(list: List, where: Sql, limit: number, offset: number): Sql 
   const picked = sql`picked, ${join(names, ', ')}`
   const needed = rowsToRead(offset + limit, list)
   const most = literal(needed)
-  const rowsOf = (tables: Sql, condition: Sql) =>
-    sql`select ${key!} as picked, ${join(columns, ', ')} ${tables} where ${where} and ${condition}`
+  const rowsOf = ({ own }: ListPart, condition: Sql, tables = own?.from ?? from) =>
+    sql`select ${key!} as picked, ${join(columns, ', ')} ${tables} where ${own?.where ?? where} and ${condition}`
   // `offset 0` keeps the planner from reading in order.
   const sorted = (rows: Sql) => sql`(select ${picked} from (${rows} offset 0) as few order by ${merged} limit ${most})`
   const inOrder = (rows: Sql) => sql`(${rows} order by ${sortedBy(order)} limit ${most})`
   const candidates = (parts ?? [everything]).map((part) => {
-    if (!part.few) return inOrder(rowsOf(from, part.where))
-    if (!part.crowded) return sorted(rowsOf(from, part.where))
+    if (!part.few) return inOrder(rowsOf(part, part.where))
+    if (!part.crowded) return sorted(rowsOf(part, part.where))
     const range = sql`order by ${sortedBy(order)} limit ${literal(rowsToCheck(needed))}`
-    const checked = rowsOf(part.crowded.from(range), sql`${part.crowded.when(needed)} and ${part.crowded.where}`)
+    const { when, from: walked, where: condition } = part.crowded
+    const checked = rowsOf(part, sql`${when(needed)} and ${condition}`, walked(range))
     const found = raw('(select count(*) from checked)')
     return sql`
       (
         with checked as materialized ${inOrder(checked)} select ${picked} from checked where ${found} >= ${most}
-        union all ${sorted(rowsOf(from, sql`${part.where} and ${found} < ${most}`))}
+        union all ${sorted(rowsOf(part, sql`${part.where} and ${found} < ${most}`))}
       )
     `
   })
@@ -273,7 +274,8 @@ export function countOf({ from, parts, given }: Pick<List, 'from' | 'parts' | 'g
   const limit = literal(most)
   const counts = (parts ?? [everything]).map((part) => {
     if (part.number) return sql`least(${part.number}, ${limit})`
-    const rows = part.counted ?? { from, where: sql`${where} and ${part.where}` }
+    const { own = { from, where } } = part
+    const rows = part.counted ?? { from: own.from, where: sql`${own.where} and ${part.where}` }
     return sql`(select count(*) from (select 1 ${rows.from} where ${rows.where} limit ${limit}) as counted)`
   })
   // `offset 0` keeps the planner from writing out, and so counting, the first part twice.

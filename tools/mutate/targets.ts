@@ -122,10 +122,10 @@ const twinsInSql: readonly Target[] = [
     tests: [twins, 'src/modules/review/discussions'],
   },
   { file: 'src/modules/lifecycle/transfers/location-queries.ts', tests: [] },
-  {
-    file: 'src/modules/planning/filters/reach-queries.ts',
+  ...['parts-queries.ts', 'reach-queries.ts'].map((name) => ({
+    file: `src/modules/planning/filters/${name}`,
     tests: ['src/modules/planning/issue-lists', 'src/modules/review/reading'],
-  },
+  })),
   { file: 'src/modules/activity/event-feed/queries.ts', only: ['feedOf'], tests: [] },
   { file: 'src/modules/activity/change-feed/queries.ts', tests: [] },
   { file: 'src/modules/activity/search/queries.ts', tests: [] },

@@ -1,3 +1,6 @@
+import { byKey, type Db } from '../../../db/db.ts'
+
+import { integer, nullable, text } from '../../../db/row.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { columnOf, labelsTableOf, type ScheduledType } from '../../discussion/index.ts'
 
@@ -5,7 +8,10 @@ import { columnOf, labelsTableOf, type ScheduledType } from '../../discussion/in
 const comparedLabels = 5
 
 /** Noteables with a label from which on it is common; fewer are read and sorted in some milliseconds. */
-const many = 500
+export const many = 1000
+
+/** Noteables with a label up to which these are kept in a hash table; of more, some are among each few dozen. */
+export const veryMany = 20_000
 
 /** Rows of one label that are read to count noteables: four times what statistics count, as several labels may share a title. */
 const countedLabels = 400_000
@@ -20,18 +26,6 @@ export type LabelSearch = {
   readonly audience?: (audience: Sql) => Sql
 }
 
-/** Noteables that have all of some labels, of which the rarest decides how they are read. */
-export type Labelled = {
-  /** A common table expression, `name as …`, to which the others refer. */
-  readonly given: Sql
-  /** Whether each of the labels is common. Has no columns. */
-  readonly common: Sql
-  /** Rows of ids: none if all are common, else all that have the rarest, and maybe not the others. */
-  readonly few: Sql
-  /** Rows of ids: all that have the labels, if each is common, else none. */
-  readonly many: Sql
-}
-
 /** Ids of noteables that have the label of this title, a column or value. Reads an entry of an index for each. */
 function having(type: ScheduledType, title: Sql, { state, audience }: LabelSearch): Sql {
   const where = [
@@ -40,7 +34,9 @@ function having(type: ScheduledType, title: Sql, { state, audience }: LabelSearc
     ...(audience ? [audience(raw('ml.noteable_audience'))] : []),
   ]
   return sql`
-    select ml.${columnOf(type)} from labels l join ${labelsTableOf(type)} ml on ml.label_id = l.id where ${and(where)}
+    select ml.${columnOf(type)} as id
+    from labels l join ${labelsTableOf(type)} ml on ml.label_id = l.id
+    where ${and(where)}
   `
 }
 
@@ -57,28 +53,57 @@ const havingAll = (type: ScheduledType, titles: readonly string[], search: Label
 export function labelledOnce(type: ScheduledType, search: LabelSearch): Sql {
   const rows = havingAll(type, search.titles, search)
   const limit = raw(search.titles.length > 1 ? '' : `limit ${countedLabels}`)
-  return sql`select distinct ${columnOf(type)} from (${rows} ${limit}) as labelled`
+  return sql`select distinct id from (${rows} ${limit}) as labelled`
 }
 
-/** How to find the noteables that have all of the labels. Two searches of a statement have different names. */
-export function labelledBy(type: ScheduledType, search: LabelSearch, name = 'rarest_label'): Labelled {
+/** The noteables that have the rarest of some labels, and maybe not the others. */
+export type Labelled =
+  | { readonly frequency: 'few'; readonly ids: readonly number[] }
+  | {
+      /** Whether the noteables fit into a hash table. */
+      readonly frequency: 'many' | 'very many'
+      /** Rows of their ids. */
+      readonly rows: Sql
+      /** Rows of ids: all that have each of the labels. */
+      readonly all: Sql
+    }
+
+const rarestRow = { title: text, found: integer, ids: nullable(text) }
+
+/** How many noteables, up to `most`, have the rarest of the labels. PostgreSQL cannot estimate it: labels of thousands of projects may share a title. */
+export async function findLabelled(
+  db: Db,
+  type: ScheduledType,
+  search: LabelSearch,
+  most: typeof many | typeof veryMany,
+): Promise<Labelled> {
   const compared = search.titles.slice(0, comparedLabels)
-  const rarest = (what: string) => raw(`(select ${what} from ${name})`)
-  const common = sql`${rarest('found')} >= ${literal(many)}`
-  return {
-    given: sql`
-      ${raw(name)} as materialized (
+  const ofRarest = having(type, raw('rarest.title'), search)
+  const { title, found, ids } = (await db.snapshotCache.row(
+    rarestRow,
+    byKey(sql`
+      select rarest.title, rarest.found,
+        case
+          when rarest.found < ${literal(many)} then (
+            select string_agg(of_rarest.id::text, ',') from (${ofRarest}) as of_rarest
+          )
+        end as ids
+      from (
         select t.title, c.found
         from unnest(${compared}::text[]) as t (title)
           cross join lateral (
-            select count(*) as found from (${having(type, raw('t.title'), search)} limit ${literal(many)}) as first_ones
+            select count(*) as found
+            from (${having(type, raw('t.title'), search)} limit ${literal(most)}) as first_ones
           ) as c
         order by c.found
         limit 1
-      )
-    `,
-    common,
-    few: sql`select ${columnOf(type)} from (${having(type, rarest('title'), search)}) as of_rarest where not ${common}`,
-    many: sql`select ${columnOf(type)} from (${havingAll(type, compared, search)}) as of_all where ${common}`,
+      ) as rarest
+    `),
+  ))!
+  if (found < many) return { frequency: 'few', ids: ids === null ? [] : ids.split(',').map(Number) }
+  return {
+    frequency: found < veryMany ? 'many' : 'very many',
+    rows: having(type, sql`${title}`, search),
+    all: havingAll(type, compared, search),
   }
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/list.ts'
-import { withMatches } from '../../../api/matching-queries.ts'
+import { prepared } from '../../../api/matching-queries.ts'
 import { countOf, plannedFor } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, type RowOf } from '../../../db/row.ts'
@@ -129,7 +129,7 @@ export async function countIssues(
   filters: Omit<IssueFilters, 'state'>,
 ): Promise<IssueCounts> {
   const reached = (state: IssueState) => reachOf(caller, set, { ...filters, state })
-  const [opened, closed] = [await withMatches(db, reached('opened')), await withMatches(db, reached('closed'))]
+  const [opened, closed] = [await prepared(db, reached('opened')), await prepared(db, reached('closed'))]
   const count = (reach: typeof opened): Sql =>
     sql`least(${countOf(reach, and(reach.where), countedIssues)}, ${literal(countedIssues)})::integer`
   const counts = sql`select ${count(opened)} as opened, ${count(closed)} as closed`

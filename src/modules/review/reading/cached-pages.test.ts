@@ -32,7 +32,7 @@ test.for([
   async ([table, column, filters], { world }) => {
     const { ctx, texts } = noting(await contextFor(world, await world.user()))
     await (table === 'issues' ? findIssues : findMergeRequests)(ctx, set, within, { filters, order }, page)
-    const [ids] = texts.filter((text) => text.includes('as ids'))
+    const ids = texts.find((text) => text.includes('as picked'))
     const found = (await tableCatalogue(world)).of(ids!)
     expect(found).toContain(`${table}.created_at`)
     expect(found).not.toContain(`${table}.${column}`)

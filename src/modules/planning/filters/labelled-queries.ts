@@ -1,0 +1,109 @@
+import type { Actor } from '../../../access/actor.ts'
+import { type Decided, everything, type ListPart } from '../../../api/list.ts'
+import type { Db } from '../../../db/db.ts'
+import { and, join, raw, type Sql, sql } from '../../../db/sql.ts'
+import { openVisibility } from '../../projects/index.ts'
+import { findLabelled, type Labelled, many, veryMany } from './label-queries.ts'
+import { type Access, accessOf, countedByLabels, type Reached, walked, walkedAlone } from './parts-queries.ts'
+
+/** The noteables with the rarest of the labels, of some audiences only. */
+const find = (db: Db, { type, labels, state }: Reached, audience?: Access['isOpen']): Promise<Labelled> =>
+  findLabelled(db, type, { titles: labels!, state, ...(audience && { audience }) }, veryMany)
+
+const hasId = (ids: readonly number[]): Sql => sql`m.id = any(${ids}::bigint[])`
+
+/** The few noteables of these ids, found by one search or two, that meet the conditions. */
+const ofIds = (where: readonly Sql[], ids: readonly number[]): Decided => ({
+  where: [...where, hasId(ids)],
+  parts: [{ ...everything, few: true }],
+  few: 2 * many,
+})
+
+/** The condition of the only label. What is found by the label is not asked for it; parts that are found otherwise are. */
+const onlyLabel = ({ labels, labelCondition }: Reached): readonly Sql[] =>
+  labels?.length === 1 ? [labelCondition!] : []
+
+const filtersBesideLabel = (reached: Reached): readonly Sql[] =>
+  onlyLabel(reached).length > 0 ? reached.others : reached.filters
+
+/**
+ * The noteables of a part that have labels. `implied` are conditions on `m` that the part implies: an index by time has the rows that meet
+ * them and are of the state, so that these alone are looked at.
+ */
+function labelledPart(reached: Reached, labelled: Labelled, part: ListPart, implied: readonly Sql[]): ListPart {
+  const { rows, order, state } = reached
+  const { counted: _, ...uncounted } = part
+  if (labelled.frequency === 'few')
+    return { ...uncounted, where: sql`${part.where} and ${hasId(labelled.ids)}`, few: true }
+  const inState = state === undefined ? [] : [sql`m.state = ${state}`]
+  const inOrder = order !== 'other' && implied.length > 0 ? [...implied, ...inState] : []
+  const isLabelled =
+    labelled.frequency === 'many' ? [sql`coalesce(m.id in (${labelled.rows}), false)`] : onlyLabel(reached)
+  return {
+    ...part,
+    where: sql`${part.where} and m.id = any(array(${labelled.all}))`,
+    few: true,
+    crowded: {
+      when: () => raw('true'),
+      from: (part.own ? walkedAlone : walked)(rows, inOrder),
+      where: and([part.where, ...isLabelled]),
+    },
+  }
+}
+
+/** The noteables of a project with labels: found by a label that few have anywhere, else in the order of the list. */
+export async function labelledOfProject(db: Db, reached: Reached, where: readonly Sql[]): Promise<Decided> {
+  const { type, labels, state } = reached
+  const labelled = await findLabelled(db, type, { titles: labels!, state }, many)
+  return labelled.frequency === 'few' ? ofIds(where, labelled.ids) : {}
+}
+
+/** All noteables with labels that meet the conditions of a list. */
+export async function labelledEverything(
+  db: Db,
+  reached: Reached,
+  { from, where }: { readonly from: Sql; readonly where: readonly Sql[] },
+): Promise<Decided> {
+  const labelled = await find(db, reached)
+  if (labelled.frequency === 'few') return ofIds([...where, ...reached.filters], labelled.ids)
+  const counted = { from, where: and([...where, ...reached.counted]) }
+  return {
+    where: [...where, ...filtersBesideLabel(reached)],
+    parts: [labelledPart(reached, labelled, { ...everything, counted }, [])],
+  }
+}
+
+/**
+ * The noteables with labels that a caller other than an administrator may read, which meet the conditions `readable`. Those open to the caller
+ * and the others are looked for apart: few of one of them may have a label that is common among the others.
+ */
+export async function labelledParts(
+  db: Db,
+  reached: Reached,
+  caller: Actor,
+  readable: readonly Sql[],
+): Promise<Decided> {
+  const { projects, given, isOpen, open, isClosed, memberships, members, own } = accessOf(reached, caller)
+  const [opened, closed] = await Promise.all([
+    find(db, reached, isOpen),
+    find(db, reached, (audience) => sql`${audience} < ${openVisibility(caller)}`),
+  ])
+  if (opened.frequency === 'few' && closed.frequency === 'few') return ofIds(readable, [...opened.ids, ...closed.ids])
+  const filters = filtersBesideLabel(reached)
+  const openPart = { ...open(filters), ...(!caller.limits && { counted: countedByLabels(reached, isOpen) }) }
+  const openParts = reached.confidential ? [] : [labelledPart(reached, opened, openPart, [isOpen(raw('m.audience'))])]
+  const where = [...projects, ...filters]
+  if (closed.frequency !== 'few') {
+    // Found from the caller's projects, and asked for the label.
+    const asked = onlyLabel(reached)
+    return { where, given, parts: partsFrom([...openParts, members(and([isClosed, ...asked])), ...own(asked)]) }
+  }
+  const isOfMember = sql`(${join(memberships, ' or ')})`
+  const ofMembers: ListPart = { where: and([isClosed, isOfMember, hasId(closed.ids)]), few: true }
+  const others = closed.ids.length === 0 ? [] : [ofMembers, ...own([hasId(closed.ids)])]
+  return { where, parts: partsFrom([...openParts, ...others]) }
+}
+
+/** At least one: a list of none has no rows. */
+const partsFrom = (parts: readonly ListPart[]): NonNullable<Decided['parts']> =>
+  parts.length === 0 ? [{ where: raw('false') }] : (parts as [ListPart, ...ListPart[]])

@@ -1,0 +1,233 @@
+import type { Actor, Caller } from '../../../access/actor.ts'
+import { featureLevels } from '../../../access/levels.ts'
+import type { List, ListPart } from '../../../api/list.ts'
+import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { passedOn } from '../../../db/table-catalogue.ts'
+import {
+  featureOf,
+  kindOf,
+  lowestReader,
+  notHidden,
+  type ScheduledType,
+  tableOf,
+  updatesTableOf,
+} from '../../discussion/index.ts'
+import { numberFor, projectParts } from '../../namespaces/index.ts'
+import { memberAtLeast, openVisibility, projectOf, withinLimits } from '../../projects/index.ts'
+import type { MatchingFilters, NoteableSet } from './filters.ts'
+import { issuesIn } from './issue-number-queries.ts'
+import { labelledOnce } from './label-queries.ts'
+import { ownConfidential } from './own-confidential-queries.ts'
+import { inRange, type TimeRange } from './queries.ts'
+
+/** A list or total of noteables. */
+export type Wanted = {
+  readonly type: ScheduledType
+  readonly caller: Caller
+  readonly set: NoteableSet
+  /** The conditions of the filters. */
+  readonly filters: readonly Sql[]
+  /** The conditions lead to few noteables. */
+  readonly few: boolean
+  /** The filters leave confidential ones only. */
+  readonly confidential?: boolean
+  /** The order of the list, in which there is an index: by a time also of what is open to others, by state. Absent for totals. */
+  readonly order?: 'created' | 'updated' | 'other' | undefined
+  /** Leaves those that were last updated between these times; the conditions do not say so. */
+  readonly updated?: TimeRange | undefined
+  /** Leaves those with labels of these titles; the conditions of the filters do not say so. */
+  readonly labels?: readonly string[] | undefined
+  /** Leaves those that match this text; the conditions do not say so. */
+  readonly search?: MatchingFilters['search'] | undefined
+  /** The state that one of the filters requires; undefined if none does. */
+  readonly state: string | undefined
+}
+
+export type Reached = Wanted & {
+  /** The table or view of the noteables `m`. */
+  readonly rows: Sql
+  /** The rows are those of the view. */
+  readonly byUpdate: boolean
+  /** The conditions of the filters without the one of `labels`, and that. */
+  readonly others: readonly Sql[]
+  readonly labelCondition: Sql | undefined
+  /** As `filters` with the labels, which suits a total: PostgreSQL may start from them. */
+  readonly counted: readonly Sql[]
+}
+
+/** No filter leaves fewer than that of the state does, if there is one. */
+export const ofState = ({ filters, state }: Reached): boolean => filters.length === (state === undefined ? 0 : 1)
+
+/**
+ * The plan is the same for all values: an index has the rows of the state in the order, if they are of one. Labels are looked up or asked
+ * for in every plan.
+ */
+export const isPlannedOnce = ({ caller, others, state, order }: Reached): boolean =>
+  others.length === (state === undefined ? 0 : 1) && (state === undefined || order !== 'other') && !caller?.limits
+
+/** Their numbers are stored by project. */
+const isNumbered = (reached: Reached): boolean => reached.type === 'Issue' && ofState(reached)
+
+/** How many noteables of these projects the caller may read, where that is stored. */
+export function numberIn(reached: Reached, projects: Sql, hiddenOnly?: Sql): Sql | undefined {
+  const { caller, state } = reached
+  return isNumbered(reached) ? issuesIn({ caller, projects, hiddenOnly, state }) : undefined
+}
+
+/**
+ * Projects of a caller or group from which on a part counts as crowded. With n of P projects and r noteables in each, reading in order
+ * until `rows` are found takes `rows` · P / n rows, and sorting all takes n · r; PostgreSQL estimates P and r. With filters, above
+ * all by labels, the first one takes longer.
+ */
+function manyProjects({ type, filters, labels }: Reached, rows: number): Sql {
+  const factor = labels ? 16 : filters.length > 0 ? 4 : 1
+  const many = sql`${literal(factor)} * p.reltuples * sqrt(${literal(rows)} / greatest(m.reltuples, 1))`
+  return sql`
+    (
+      select greatest(200, least(5000, ${many}))::integer
+      from pg_class p, pg_class m
+      where p.oid = 'projects'::regclass and m.oid = '${tableOf(type)}'::regclass
+    )
+  `
+}
+
+/** The first rows of the table that meet conditions on `m`. */
+export const walkedAlone =
+  (rows: Sql, where: readonly Sql[]) =>
+  (range: Sql): Sql =>
+    sql`from (select m${raw(passedOn)} from ${rows} m where ${and(where)} ${range}) as m`
+
+/** The same with their projects. Looking these up keeps the planner in the order. */
+export const walked =
+  (rows: Sql, where: readonly Sql[] = []) =>
+  (range: Sql): Sql =>
+    sql`${walkedAlone(rows, where)(range)} cross join ${projectOf('m')}`
+
+/** A common table expression: the projects from which the noteables of a part are read, each once. `rows` selects their `id`. */
+export const listProjects = (rows: Sql): Sql => sql`list_projects as materialized (${rows})`
+
+/** An array leads to the projects, and they to the noteables, in every plan. */
+export const inListProjects = raw('p.id = any(array(select id from list_projects))')
+
+/** The condition that a noteable of the `listProjects` was updated in the range: these are found in the table of times. */
+function updatedInProjects({ type, byUpdate, few, updated = {} }: Reached): Sql[] {
+  const times = inRange(raw('u.updated_at'), updated)
+  if (byUpdate || few || times.length === 0) return []
+  const inProjects = raw('u.project_id = any(array(select id from list_projects))')
+  return [sql`m.id = any(array(select u.id from ${updatesTableOf(type)} u where ${and([inProjects, ...times])}))`]
+}
+
+/** The noteables of the `listProjects` that meet a condition, found from the projects if these are few. */
+export function partOfProjects(reached: Reached, condition = raw('true')): ListPart {
+  const part = { where: and([condition, inListProjects, ...updatedInProjects(reached)]), few: true }
+  if (!reached.order || reached.few) return part
+  return {
+    ...part,
+    crowded: {
+      when: (rows) => sql`(select count(*) from list_projects) >= ${manyProjects(reached, rows)}`,
+      from: walked(reached.rows),
+      // Looked up in a hash table before the project is: the planner makes a join of a bare `in`.
+      where: sql`${condition} and coalesce(m.project_id in (select id from list_projects), false)`,
+    },
+  }
+}
+
+const feature = (type: ScheduledType): Sql => raw(`p.${featureOf(type)}`)
+
+/** What leads to the noteables that a caller other than an administrator may read. */
+export type Access = {
+  /** Conditions on the project of each of them. */
+  readonly projects: readonly Sql[]
+  /** A common table expression: the projects of the caller. */
+  readonly given: Sql
+  /** A condition on an audience: the noteable is open to the caller. */
+  readonly isOpen: (audience: Sql) => Sql
+  /** Those that are open to the caller and meet conditions. Has no number of them. */
+  readonly open: (filters: readonly Sql[]) => ListPart
+  /** A condition on the others that are not confidential. */
+  readonly isClosed: Sql
+  /** Conditions on the projects of the caller, disjoint. */
+  readonly memberships: readonly Sql[]
+  /** Those of the caller's projects that meet a condition. */
+  readonly members: (condition: Sql) => ListPart
+  /** The confidential ones that the caller wrote or is assigned to elsewhere. */
+  readonly own: (conditions: readonly Sql[]) => readonly ListPart[]
+}
+
+/** `visibleProjects` and `readableRow` in parts. */
+export function accessOf(reached: Reached, caller: Actor): Access {
+  const { type, rows } = reached
+  const open = openVisibility(caller)
+  const isOpen = (audience: Sql) => sql`${audience} >= ${open}`
+  const openProject = sql`p.visibility >= ${open} and ${feature(type)} >= ${featureLevels.enabled}`
+  const limits = caller.limits ? [withinLimits(caller)] : []
+  const projects = [raw('not p.deleting'), sql`${feature(type)} > ${featureLevels.disabled}`, ...limits]
+  const memberships = projectParts(caller, lowestReader(type), raw('p.id'), raw('p.namespace_id'))
+  const audience = isOpen(raw('m.audience'))
+  return {
+    projects,
+    given: listProjects(
+      join(
+        memberships.map((part) => sql`select p.id from projects p where ${part}`),
+        ' union all ',
+      ),
+    ),
+    isOpen,
+    // The audience says it all, so that an index is enough.
+    open: (filters) =>
+      caller.limits
+        ? { where: sql`${audience} and ${openProject}` }
+        : { where: audience, own: { from: sql`from ${rows} m`, where: and(filters) } },
+    isClosed: and([sql`m.audience < ${open}`, ...(kindOf(type).hiddenBy ? [notHidden(type, caller)] : [])]),
+    memberships,
+    members: (condition) => ({
+      ...partOfProjects(reached, condition),
+      number: numberIn(reached, and([...projects, inListProjects]), openProject),
+    }),
+    own: (conditions) =>
+      kindOf(type).hiddenBy
+        ? [
+            {
+              where: sql`
+                m.id = any(array(${ownConfidential(type, caller)}))
+                and ${and([openProject, ...conditions])}
+                and not ${memberAtLeast(caller, lowestReader(type))}
+              `,
+              few: true,
+            },
+          ]
+        : [],
+  }
+}
+
+/** What a caller other than an administrator may read of all noteables. */
+export function partsOf(reached: Reached, caller: Actor): Pick<List, 'parts' | 'given' | 'onePlan'> & { where: Sql[] } {
+  const { confidential = false, filters } = reached
+  const { projects, given, isOpen, open, isClosed, members, own } = accessOf(reached, caller)
+  const openPart = { ...open(filters), ...(!caller.limits && openNumber(reached, isOpen)) }
+  const parts = [...(confidential ? [] : [openPart]), members(isClosed), ...own([])]
+  return {
+    where: [...projects, ...filters],
+    parts: parts as [ListPart, ...ListPart[]],
+    given,
+    onePlan: isPlannedOnce(reached),
+  }
+}
+
+/** How many noteables are open to a caller: stored, or counted from labels. */
+function openNumber(reached: Reached, isOpen: Access['isOpen']): Pick<ListPart, 'counted' | 'number'> {
+  const { type, labels, state } = reached
+  if (labels) return { counted: countedByLabels(reached, isOpen) }
+  return { number: ofState(reached) ? numberFor(type, isOpen, state) : undefined }
+}
+
+/** Those that are open to a caller and have labels, to be counted. */
+export function countedByLabels(reached: Reached, isOpen: Access['isOpen']): NonNullable<ListPart['counted']> {
+  const { type, rows, others, counted, labels, state } = reached
+  // Labels and a state are enough, so that an index of labels is.
+  if (others.length === (state === undefined ? 0 : 1)) {
+    const once = labelledOnce(type, { titles: labels!, state, audience: isOpen })
+    return { from: sql`from (${once}) as m`, where: raw('true') }
+  }
+  return { from: sql`from ${rows} m`, where: and([isOpen(raw('m.audience')), ...counted]) }
+}
