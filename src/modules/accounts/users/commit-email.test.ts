@@ -62,5 +62,7 @@ describe('commit e-mail', () => {
     await expect.poll(() => madeBy(ann)).toEqual(four(usual))
     await world.settings({ commit_email_hostname: 'hidden.example' })
     expect(await madeBy(ann)).toEqual(four(`${ann.id}-${ann.username}@hidden.example`))
+    await world.settings({ commit_email_hostname: '' })
+    expect(await shown(ann)).toBe(usual)
   })
 })

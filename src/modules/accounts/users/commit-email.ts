@@ -8,7 +8,7 @@ export const privateChoice = '_private'
 
 /** Host of private commit addresses, which receive no mail. */
 export const privateEmailHost = ({ settings, site }: Host): string =>
-  settings.commit_email_hostname ?? `users.noreply.${site.host}`
+  settings.commit_email_hostname || `users.noreply.${site.host}`
 
 const privateEmail = ({ id, username }: Committer, host: Host): string => `${id}-${username}@${privateEmailHost(host)}`
 

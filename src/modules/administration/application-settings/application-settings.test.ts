@@ -69,6 +69,16 @@ describe('GET and PUT /application/settings', () => {
     expect(Date.parse(changed.json.updated_at)).toBeGreaterThan(Date.parse(before.updated_at))
   })
 
+  test('PUT returns the new host of private commit e-mails, and the default one when it is cleared', async ({
+    world,
+  }) => {
+    const host = async (name: string | null) => (await change(world, { commit_email_hostname: name })).json
+    expect(await host('hidden.example')).toMatchObject({ commit_email_hostname: 'hidden.example' })
+    expect(await host(null)).toMatchObject({ commit_email_hostname: 'users.noreply.127.0.0.1' })
+    expect(await host('other.example')).toMatchObject({ commit_email_hostname: 'other.example' })
+    expect(await host('')).toMatchObject({ commit_email_hostname: 'users.noreply.127.0.0.1' })
+  })
+
   test('a refused PUT changes no setting', async ({ world }) => {
     const before = await stored(world)
     expect(await change(world, { max_attachment_size: 24, diff_max_patch_bytes: 1 })).toMatchObject(

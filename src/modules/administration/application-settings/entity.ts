@@ -63,7 +63,7 @@ export const ApplicationSettings = entity({
       password_authentication_enabled: web,
       signin_enabled: web,
       allow_local_requests_from_hooks_and_services: settings.allow_local_requests_from_web_hooks_and_services,
-      commit_email_hostname: privateEmailHost(ctx),
+      commit_email_hostname: privateEmailHost({ settings, site: ctx.site }),
       search_engine_url: settings.search_engine_url ?? 'http://localhost:9200',
       elasticsearch_url: settings.search_engine_url ?? 'http://localhost:9200',
       asset_proxy_whitelist: proxied.length > 0 ? proxied : [ownHost(ctx)],
