@@ -94,6 +94,26 @@ describe('POST /users', () => {
     expect(other.json.identities[0]).not.toHaveProperty('saml_provider_id')
   })
 
+  test('users have no identity whose provider and ID are empty, and 400 if one of both is', async ({ world }) => {
+    for (let n = 0; n < 2; n++)
+      expect(await post(world, { extern_uid: '', provider: '' })).toMatchObject({
+        status: 201,
+        json: { identities: [] },
+      })
+    const ann = await world.user({ extern_uid: unique('uid'), provider: 'ldap' })
+    const { identities } = (await world.root.get(`/users/${ann.id}`)).json
+    const form = { name: 'Ann', extern_uid: '', provider: '' }
+    expect(await world.root.put(`/users/${ann.id}`, form)).toMatchObject({ status: 200, json: { identities } })
+    for (const [given, blank] of [
+      [{ extern_uid: unique('uid'), provider: '' }, 'provider'],
+      [{ extern_uid: '', provider: 'ldap' }, 'extern_uid'],
+    ] as const) {
+      const refused = { status: 400, json: { message: { [blank]: ["can't be blank"] } } }
+      expect(await post(world, given)).toMatchObject(refused)
+      expect(await world.root.put(`/users/${ann.id}`, given)).toMatchObject(refused)
+    }
+  })
+
   test('D3-USER-CREATE-ADMIN: 403 for POST /users unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     expect(await ann.post('/users', body())).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })

@@ -23,7 +23,7 @@ import { sendLink } from './links.ts'
 import { digestPassword } from './password.ts'
 import { passwordViolations } from './password-rules.ts'
 import { findUser, type UserRow } from './queries.ts'
-import { accountViolations, requireIdentity, takenText } from './service.ts'
+import { accountViolations, identityIn, takenText } from './service.ts'
 import { lockState } from './state-queries.ts'
 
 const samlProvider = 'group_saml'
@@ -163,16 +163,15 @@ async function changeEmail(tx: Tx, ctx: Ctx, held: UserRow, input: UserInput): P
 
 /** The id of a group's SAML provider is the group's id. */
 async function changeIdentity(tx: Tx, userId: number, input: UserInput): Promise<void> {
-  const { extern_uid, provider, group_id_for_saml } = input
+  const { provider, group_id_for_saml } = input
   if (group_id_for_saml !== undefined) {
     if (provider !== samlProvider) throw invalidFields({ group_id_for_saml: [`needs provider ${samlProvider}`] })
     if (!(await isGroup(tx, group_id_for_saml))) throw notFound('Group')
   }
-  if (extern_uid === undefined || provider === undefined) return
-  requireIdentity(provider, extern_uid)
+  const identity = identityIn(input)
+  if (!identity) return
   await saveIdentity(tx, userId, {
-    provider,
-    externUid: extern_uid,
+    ...identity,
     ...(group_id_for_saml !== undefined && { samlProviderId: group_id_for_saml }),
   })
 }

@@ -213,10 +213,7 @@ export const userRoutes = [
           extra_shared_runners_minutes_limit: params.extra_shared_runners_minutes_limit ?? null,
         },
         {
-          identity:
-            params.extern_uid !== undefined && params.provider !== undefined
-              ? { provider: params.provider, externUid: params.extern_uid }
-              : undefined,
+          identity: params,
           avatar: await acceptAvatar(ctx, params.avatar),
           choosesPassword: params.reset_password ?? false,
         },

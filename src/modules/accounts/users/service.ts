@@ -57,13 +57,21 @@ export const accountViolations = (
   bio: looked.has('bio') ? lengthViolations(user.bio ?? '', lengths.bio) : [],
 })
 
-/** Throws `invalid` if provider or external id is too long. */
-export function requireIdentity(provider: string, externUid: string): void {
+/** What names an identity in a request. */
+export type IdentityInput = { provider?: string | undefined; extern_uid?: string | undefined }
+
+/**
+ * The identity that a request names; `undefined` if its parameters are absent, or both empty, as forms send them. Throws `invalid`
+ * if one of them is blank or too long.
+ */
+export function identityIn({ provider, extern_uid: externUid }: IdentityInput) {
+  if (provider === undefined || externUid === undefined || (provider === '' && externUid === '')) return undefined
   const violations = violationsOf({
-    provider: lengthViolations(provider, lengths.provider),
-    extern_uid: lengthViolations(externUid, lengths.extern_uid),
+    provider: requiredTextViolations(provider, lengths.provider),
+    extern_uid: requiredTextViolations(externUid, lengths.extern_uid),
   })
   if (violations) throw invalidFields(violations)
+  return { provider, externUid }
 }
 
 /** Error message for a unique violation of name or address; undefined for other errors. */
@@ -103,7 +111,7 @@ export async function createUser(
   ctx: Ctx,
   user: NewUser,
   more: {
-    identity?: { provider: string; externUid: string } | undefined
+    identity: IdentityInput
     avatar?: Avatar | undefined
     choosesPassword: boolean
   },
@@ -114,9 +122,9 @@ export async function createUser(
     email: found['email']!.length > 0 ? found['email']! : signUpViolations(user.email, ctx.settings),
   })
   if (violations) throw invalidFields(violations)
-  if (more.identity) requireIdentity(more.identity.provider, more.identity.externUid)
+  const identity = identityIn(more.identity)
   const id = await ctx.transaction(async (tx) => {
-    const userId = await addUser(tx, user, more.identity)
+    const userId = await addUser(tx, user, identity)
     if (more.avatar) await saveAvatar(tx, 'user', userId, more.avatar)
     const addressee = { ...user, id: userId }
     if (more.choosesPassword) await sendLink(tx, ctx, 'welcome', addressee, user.email)
