@@ -67,6 +67,22 @@ describe.for(bases)('hooks of %s', (base) => {
     }
   })
 
+  test('null removes the branch filter of a hook, as an empty text does', async ({ world }) => {
+    const hooks = await placeIn(world, base)
+    const made = await world.root.post(hooks, { url, push_events_branch_filter: null })
+    expect(made).toMatchObject({ status: 201, json: { push_events_branch_filter: '' } })
+    const at = `${hooks}/${made.json.id}`
+    for (const none of ['', null]) {
+      const narrowed = await world.root.put(at, { url, push_events_branch_filter: 'stable-*' })
+      expect(narrowed.json.push_events_branch_filter).toBe('stable-*')
+      expect((await world.root.put(at, { url })).json.push_events_branch_filter).toBe('stable-*')
+      expect(await world.root.put(at, { url, push_events_branch_filter: none })).toMatchObject({
+        status: 200,
+        json: { push_events_branch_filter: '' },
+      })
+    }
+  })
+
   test('D2-HOOK-URL-REQUIRED: 400 without a URL, on creation and on change', async ({ world }) => {
     const hooks = await placeIn(world, base)
     const { id } = (await world.root.post(hooks, { url })).json
@@ -233,6 +249,21 @@ describe('who may change hooks', () => {
     const { headers, json } = await receiver.request(({ json }) => json.path === 'ruby')
     expect(json).toMatchObject({ event_name: 'project_create', project_id: 1 })
     expect(headers).toMatchObject({ 'x-service-event': 'System Hook', 'x-gitlab-token': 'sesame' })
+    await world.root.delete(at)
+  })
+
+  test.for([
+    ['an empty text', ''],
+    ['null', null],
+  ] as const)('a hook whose token is set to %s sends none', async ([, none], { world }) => {
+    await using receiver = await HookReceiver.start()
+    const hook = { url: receiver.url, token: 'sesame' }
+    const at = `/hooks/${(await world.root.post('/hooks', hook)).json.id}`
+    expect((await world.root.put(at, { ...hook, token: none })).status).toBe(200)
+    await world.root.get(at)
+    await world.runJobs()
+    const { headers } = await receiver.request(({ json }) => json.path === 'ruby')
+    expect(headers).not.toHaveProperty('x-gitlab-token')
     await world.root.delete(at)
   })
 

@@ -1,5 +1,5 @@
 import type { TProperties, TUnsafe } from 'typebox'
-import { Filled, Flag as FlagParam, Id, Optional, Params, Text } from '../../../api/params/types.ts'
+import { Filled, Flag as FlagParam, Id, Nullable, Optional, Params, Text } from '../../../api/params/types.ts'
 import { flagDescription } from './entity.ts'
 import type { HookInput } from './service.ts'
 import { type Flag, flagsOf, type HookKind } from './triggers.ts'
@@ -20,13 +20,15 @@ export const hookParams = <P extends TProperties>(kind: HookKind, path: P) =>
     ...path,
     url: Filled({ description: 'URL that receives the events, http or https; may contain credentials' }),
     token: Optional(
-      Text({
-        description:
-          'Secret that every request contains, and the key of its signature; it is never returned. An empty text removes it',
-      }),
+      Nullable(
+        Text({
+          description:
+            'Secret that every request contains, and the key of its signature; it is never returned. An empty text removes it',
+        }),
+      ),
     ),
     push_events_branch_filter: Optional(
-      Text({ description: 'Only pushes to branches that match this pattern, in which `*` matches any text' }),
+      Nullable(Text({ description: 'Only pushes to branches that match this pattern, in which `*` matches any text' })),
     ),
     enable_ssl_verification: Optional(
       FlagParam({ description: 'Verify the certificate of the receiver. Default true' }),

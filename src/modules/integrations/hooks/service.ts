@@ -26,17 +26,17 @@ const maxHooks = 100
 
 const maxTokenLength = 2048
 
-/** What a request says about a hook; absent values stay, or have their defaults. */
+/** What a request says about a hook; absent values stay, or have their defaults. Null removes, as an empty text does. */
 export type HookInput = { readonly [F in Flag]?: boolean } & {
   readonly url: string
-  readonly token?: string
-  readonly push_events_branch_filter?: string
+  readonly token?: string | null
+  readonly push_events_branch_filter?: string | null
   readonly enable_ssl_verification?: boolean
 }
 
 /** A token becomes the value of a header. */
-function requireToken(token: string | undefined): void {
-  if (token === undefined) return
+function requireToken(token: string | null | undefined): void {
+  if (!token) return
   if (/[^\t\x20-\x7e\x80-\xff]/.test(token))
     throw invalid('token must not contain line breaks or other control characters')
   if (token.length > maxTokenLength) throw invalid(`token is too long (maximum is ${maxTokenLength} characters)`)
@@ -82,7 +82,8 @@ export async function createHook(ctx: Ctx, holder: HookHolder, input: HookInput)
 
 /** Absent values stay, and so does the token; an empty token removes it. The URL as records show it leaves the URL unchanged. */
 export async function editHook(ctx: Ctx, holder: HookHolder, id: number, input: HookInput): Promise<HookRow> {
-  const { push_events_branch_filter: filter, token } = input
+  const { push_events_branch_filter, token } = input
+  const filter = push_events_branch_filter === null ? '' : push_events_branch_filter
   requireToken(token)
   const held = await getHook(ctx, holder, id)
   const address = input.url === held.shown_url ? undefined : await acceptAddress(ctx, kindOf(holder), input.url)
@@ -97,7 +98,7 @@ export async function editHook(ctx: Ctx, holder: HookHolder, id: number, input: 
         host: address.host,
       }),
       ...(token !== undefined && {
-        sealedToken: token === '' ? null : ctx.secrets.seal(token, tokenPurpose(id)),
+        sealedToken: token ? ctx.secrets.seal(token, tokenPurpose(id)) : null,
       }),
       triggers: triggersAfter(holder, locked.triggers, input),
       branchFilter: filter,
