@@ -71,12 +71,14 @@ describe('exports of projects', () => {
     await runExports(world)
     const { headers, body } = await download(world, ann, `${at}/download`)
     expect(headers['content-type']).toBe('application/gzip')
-    expect(headers['content-disposition']).toMatch(/^attachment; filename="\d{4}-[\d-]+_[\d-]+_.*_export\.tar\.gz"/)
+    const name = /^attachment; filename="(\d{4}-\d\d-\d\d_\d\d-\d\d-\d{3}_(.*))_export\.tar\.gz"/
+    const [, whole, path] = name.exec(String(headers['content-disposition']))!
+    expect(path).toBe(project.full_path.replace('/', '_').slice(0, path!.length))
+    expect(whole!.length).toBe(Math.min(51, 'YYYY-MM-DD_HH-MM-mmm_'.length + project.full_path.length))
     const entries = await entriesOf(body)
     expect(entries.get('VERSION')!.toString()).toBe('0.2.4\n')
     expect(entries.has('project.bundle')).toBe(true)
     expect(JSON.parse(entries.get('tree/project.json')!.toString())).toMatchObject({ visibility_level: 0 })
-    expect(project.id).toBeGreaterThan(0)
   })
 
   test('D1-EXPORT-DESCRIPTION the description of the call replaces that of the project in the archive only', async ({
