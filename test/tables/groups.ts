@@ -5,7 +5,7 @@ import { change, find, type Value } from './statements.ts'
 export const changeGroup = (
   world: World,
   id: number | readonly number[],
-  values: { readonly [column in 'deleting' | 'marked_for_deletion_on' | 'name']?: Value },
+  values: { readonly [column in 'deleting' | 'marked_for_deletion_on' | 'membership_lock' | 'name']?: Value },
 ) => change(world, 'namespaces', { id }, values)
 
 /** Ids of those of the groups that exist. */

@@ -26,7 +26,7 @@ const kinds: readonly Kind[] = [
     // The two subjects use different abilities for visibility; shared endpoints only use abilities that both have.
     subject: project as unknown as Kind['subject'],
     holderOf: ({ id }) => ({ of: 'project', id }),
-    membershipOf: (held, ctx) => projectMembership(ctx.db, held as ProjectSubject),
+    membershipOf: (held, ctx) => projectMembership(ctx.db, ctx.plan, held as ProjectSubject),
   },
   {
     of: 'group',

@@ -3,6 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import { emit } from '../../../events/log.ts'
 import { Failure, invalidFields, rowNotFound, tooManyRequests } from '../../../kernel/failure.ts'
+import type { Plan } from '../../../kernel/plan.ts'
 import { countHit } from '../../../settings/queries.ts'
 import { isEmailAddress, isLeaving } from '../../accounts/index.ts'
 import { lockAccess } from '../../namespaces/index.ts'
@@ -139,7 +140,7 @@ export async function acceptInvitations(ctx: Ctx, userId: number): Promise<void>
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     for (const invitation of await takeInvitationsFor(tx, userId)) {
-      const membership = await membershipOf(tx, invitation)
+      const membership = await membershipOf(tx, ctx.plan, invitation)
       if (membership.locked) continue
       const offer = { userId, level: invitation.access_level, expiresAt: invitation.expires_at }
       const admitted = await admitMember(tx, membership, { ...offer, actorId: invitation.created_by_id }).then(
@@ -154,11 +155,12 @@ export async function acceptInvitations(ctx: Ctx, userId: number): Promise<void>
 
 const membershipOf = async (
   tx: Tx,
+  plan: Plan,
   { project_id, namespace_id, traversal_ids }: PlacedInvitation,
 ): Promise<Membership> =>
   project_id === null
     ? groupMembership({ id: namespace_id, traversal_ids })
-    : projectMembership(tx, { id: project_id, namespace_id })
+    : projectMembership(tx, plan, { id: project_id, namespace_id })
 
 function rethrowBug(error: unknown): false {
   if (!(error instanceof Failure)) throw error

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { eventsOf } from '../../../../test/tables/events.ts'
-import { type Client, test, unique, type World } from '../../../../test/world.ts'
+import { changeGroup } from '../../../../test/tables/groups.ts'
+import { type Client, test, unique, World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
@@ -214,5 +215,23 @@ describe('membership_lock', () => {
     expect((await owner.put(`/projects/${project.id}/members/${bob.id}`, { access_level: 20 })).status).toBe(200)
     expect((await owner.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 30 })).status).toBe(201)
     expect((await owner.delete(`/groups/${group.id}/members/${ann.id}`)).status).toBe(204)
+  })
+
+  test('D1-TIER-OFFER: projects get new members on a plan that cannot remove the lock', async () => {
+    await using world = await World.start({ STITHY_PLAN: 'free' })
+    const group = await world.group()
+    const { id } = await world.project({ group })
+    // The state from another plan.
+    await changeGroup(world, group.id, { membership_lock: true })
+    const { status, json } = await world.root.put(`/groups/${group.id}`, { name: group.path, membership_lock: false })
+    expect(status).toBe(200)
+    expect(json).not.toHaveProperty('membership_lock')
+    const added = { user_id: (await world.user()).id, access_level: 30 }
+    expect(await world.root.post(`/projects/${id}/members`, added)).toMatchObject({ status: 201 })
+    const invited = { email: `${unique('invited')}@example.com`, access_level: 30 }
+    expect(await world.root.post(`/projects/${id}/invitations`, invited)).toMatchObject({
+      status: 201,
+      json: { status: 'success' },
+    })
   })
 })

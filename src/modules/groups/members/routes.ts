@@ -158,4 +158,6 @@ const memberRoutes = <T extends Holder, A extends string>(
 ]
 
 export const groupMemberRoutes = memberRoutes('group', group, async (holder) => groupMembership(holder))
-export const projectMemberRoutes = memberRoutes('project', project, (holder, ctx) => projectMembership(ctx.db, holder))
+export const projectMemberRoutes = memberRoutes('project', project, (holder, ctx) =>
+  projectMembership(ctx.db, ctx.plan, holder),
+)

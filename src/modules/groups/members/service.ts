@@ -5,6 +5,7 @@ import type { DateOnly } from '../../../db/types.ts'
 import type { EventPlace } from '../../../events/catalogue.ts'
 import { emit } from '../../../events/log.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import { type Plan, planOffers } from '../../../kernel/plan.ts'
 import { findUser, isLeaving } from '../../accounts/index.ts'
 import { groupMemberChanged, lockAccess, projectMemberChanged } from '../../namespaces/index.ts'
 import { mailMember } from './mails.ts'
@@ -39,14 +40,19 @@ export const groupMembership = (group: { id: number; traversal_ids: readonly num
   locked: false,
 })
 
-export async function projectMembership(db: Db, project: { id: number; namespace_id: number }): Promise<Membership> {
+export async function projectMembership(
+  db: Db,
+  plan: Plan,
+  project: { id: number; namespace_id: number },
+): Promise<Membership> {
   const place = await placeOfProject(db, project.namespace_id)
   return {
     of: 'project',
     projectId: project.id,
     ancestorIds: place.kind === 'group' ? place.traversal_ids : [],
     fixedUserId: place.owner_id,
-    locked: place.membership_lock,
+    // A lock from an earlier plan, or an archive, could not be removed.
+    locked: place.membership_lock && planOffers(plan, 'starter'),
   }
 }
 

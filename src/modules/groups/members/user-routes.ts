@@ -26,7 +26,8 @@ export const projectUserRoutes = [
         ...(params.search !== undefined && { query: params.search }),
         ...(params.skip_users && { skip_users: params.skip_users }),
       }
-      return fetchPage(ctx.db, memberRow, listAllMembers(await projectMembership(ctx.db, subject), filters), page)
+      const membership = await projectMembership(ctx.db, ctx.plan, subject)
+      return fetchPage(ctx.db, memberRow, listAllMembers(membership, filters), page)
     },
   }),
 ]

@@ -53,7 +53,7 @@ type Operation = (made: Made) => Promise<unknown>
 const membership = async (made: Made, ofProject: boolean, at: number) => {
   if (ofProject) {
     const project = await loadProject(String(pick(made.projects, at)), ctx)
-    return project && projectMembership(ctx.db, project)
+    return project && projectMembership(ctx.db, ctx.plan, project)
   }
   const group = await loadGroup(pick(made.groups, at) ?? 0, ctx)
   return group && groupMembership(group)
