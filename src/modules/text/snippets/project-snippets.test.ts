@@ -114,12 +114,15 @@ describe('snippets of a project', () => {
     const content = '\uFEFF<script>alert(1)</script>\r\n\tümläut\n\n'
     const { id } = (await ann.post(path, { ...created, file_name: 'täst.html', content })).json
     const raw = await ann.get(`${path}/${id}/raw`)
-    expect(raw.headers['content-type']).toMatch(/^text\/plain/)
+    expect(raw.headers['content-type']).toBe('text/plain; charset=utf-8')
     expect(raw.headers['content-disposition']).toMatch(/^attachment/)
     expect(raw.headers['content-security-policy']).toContain('sandbox')
     expect(raw.headers['content-length']).toBe(String(Buffer.byteLength(content)))
     expect(raw.text).toBe(content.slice(1))
-    expect((await ann.get(`${path}/${id}/files/master/t%C3%A4st.html/raw`)).text).toBe(content.slice(1))
+    expect(await ann.get(`${path}/${id}/files/master/t%C3%A4st.html/raw`)).toMatchObject({
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
+      text: content.slice(1),
+    })
     for (const name of ['master/none', 'none/t%C3%A4st.html', 'master/..%2Fx'])
       expect([400, 404]).toContain((await ann.get(`${path}/${id}/files/${name}/raw`)).status)
   })

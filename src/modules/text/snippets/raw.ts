@@ -4,12 +4,15 @@ import type { RawBody, Reply } from '../../../api/endpoint.ts'
 import { readFileAt, readFirstFile } from './files.ts'
 import type { SnippetRow } from './queries.ts'
 
+/** Snippets are texts: clients that learn no charset read what is not ASCII as Latin-1. Source: supplement, "Project snippets". */
+const contentType = 'text/plain; charset=utf-8'
+
 type Wanted = { readonly ctx: Ctx; readonly reply: Reply; readonly head: boolean }
 
 /** The content of the first file, as a download: a browser must not run what a user wrote. */
 export async function rawSnippet({ id, file_name }: SnippetRow, { ctx, ...wanted }: Wanted): Promise<RawBody> {
   setName(wanted.reply, file_name)
-  return readFirstFile(ctx, id, wanted)
+  return { ...(await readFirstFile(ctx, id, wanted)), contentType }
 }
 
 /** The content of a file at a branch or commit. */
@@ -19,7 +22,7 @@ export async function rawFile(
   { ctx, ...wanted }: Wanted,
 ): Promise<RawBody> {
   setName(wanted.reply, at.path)
-  return readFileAt(ctx, id, at, wanted)
+  return { ...(await readFileAt(ctx, id, at, wanted)), contentType }
 }
 
 const setName = (reply: Reply, path: string): void =>
