@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
+import { countHit } from '../../../settings/queries.ts'
 
 /** Maximum length of a login in the audit log: the longest name of an account. */
 const maxLoginLength = 255
@@ -14,3 +15,13 @@ export const recordFailedSignIn = (ctx: Ctx, login: string, userId: number | und
       facts: { login: login.replaceAll('\0', '').slice(0, maxLoginLength) },
     }),
   )
+
+/** Maximum records of refused accounts, per account and period: no limit of failures applies to the right password. */
+const maxRefused = 10
+const refusedSeconds = 10 * 60
+
+/** As `recordFailedSignIn`, for the right password of an account that may not sign in, such as a blocked one. */
+export async function recordRefusedSignIn(ctx: Ctx, login: string, userId: number): Promise<void> {
+  const count = await countHit(ctx.db, `refused_sign_in:${userId}`, refusedSeconds)
+  if (count <= maxRefused) await recordFailedSignIn(ctx, login, userId)
+}

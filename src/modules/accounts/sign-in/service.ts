@@ -10,7 +10,7 @@ import { isOverdue, twoFactorState } from '../two-factor/queries.ts'
 import { takeCode } from '../two-factor/service.ts'
 import { inTurnToCheck, isPassword } from '../users/password.ts'
 import { moveState, touchAccount } from '../users/state-queries.ts'
-import { recordFailedSignIn } from './failed.ts'
+import { recordFailedSignIn, recordRefusedSignIn } from './failed.ts'
 import { recordSignIn } from './queries.ts'
 
 /** Why a sign-in with a password is refused. */
@@ -83,7 +83,10 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
   const isDeactivated = accountRefusal(account) === 'deactivated'
   // Signing in activates it, so what else would refuse it then does so now.
   const refused = accountRefusal(isDeactivated ? { ...account, state: 'active' } : account)
-  if (refused !== undefined) return { refused }
+  if (refused !== undefined) {
+    await recordRefusedSignIn(ctx, login, account.user_id)
+    return { refused }
+  }
   if (account.password_expired) return { refused: 'password_expired' }
   // Counts again, so that a correct guess among many concurrent ones is refused once there are too many.
   const after = await throttled()

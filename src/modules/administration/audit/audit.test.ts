@@ -355,6 +355,28 @@ describe('audit events', () => {
     ])
   })
 
+  test('sign-ins with the right password of a blocked user have audit events, ten in ten minutes', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    await world.root.post(`/users/${ann.id}/block`)
+    const json = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
+    const signIn = () => world.anonymous.send('POST', '//oauth/token', { json })
+    const [found] = await audited(world, signIn)
+    expect(found).toMatchObject({
+      event_name: 'sign_in_failed',
+      author_id: -1,
+      entity_type: 'User',
+      entity_id: ann.id,
+      details: { ip_address: '127.0.0.1', facts: { login: ann.username } },
+    })
+    for (let attempt = 0; attempt < 12; attempt++) expect((await signIn()).json.error).toBe('invalid_grant')
+    const list = (await world.root.get(`/audit_events?entity_type=User&entity_id=${ann.id}`)).json
+    const failed = list.filter(({ event_name }: any) => event_name === 'sign_in_failed')
+    // The period may end meanwhile.
+    expect(failed.length).toBeOneOf([10, 11, 12, 13])
+  })
+
   test('audit events outlive their subjects and cannot be changed', async ({ world }) => {
     const ann = await world.user({ name: 'Ann Smith' })
     const { id } = (await ann.post('/user/keys', { title: 'x', key: newPublicKey() })).json

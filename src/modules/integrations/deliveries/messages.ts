@@ -21,6 +21,9 @@ export type Message = {
 /** A change of only these attributes is not sent: clients order boards without changing issues. */
 const silent: ReadonlySet<string> = new Set(['relative_position'])
 
+/** Only failed sign-ins to accounts in these states are sent. */
+const blockedStates: ReadonlySet<string> = new Set(['blocked', 'ldap_blocked', 'banned'])
+
 const isSilent = (event: RecordedEvent): boolean => {
   const names = Object.keys(changesIn(event))
   return names.length > 0 && names.every((name) => silent.has(name))
@@ -88,7 +91,9 @@ export async function messagesOf(
     case 'user_updated':
       return textIn(facts, 'old_username') === null ? [] : one(systemEvents, `user ${idIn(payload, 'user_id')}`)
     case 'sign_in_failed':
-      return textIn(facts, 'state') === 'blocked' ? one(systemEvents, `user ${idIn(payload, 'user_id')}`) : []
+      return blockedStates.has(textIn(facts, 'state') ?? '')
+        ? one(systemEvents, `user ${idIn(payload, 'user_id')}`)
+        : []
     case 'user_created':
     case 'user_deleted':
     case 'ssh_key_added':

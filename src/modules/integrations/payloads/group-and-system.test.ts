@@ -158,6 +158,25 @@ describe('hooks of groups and of the installation', () => {
     await world.root.delete(`/hooks/${hook.id}`)
   })
 
+  test.for(['block', 'ban'])(
+    'a system hook receives sign-ins with the right password after: %s',
+    async (verb, { world }) => {
+      await using receiver = await HookReceiver.start()
+      const ann = await world.user()
+      await world.root.post(`/users/${ann.id}/${verb}`)
+      const hook = (await world.root.post('/hooks', { url: receiver.url })).json
+      await world.runJobs()
+      const json = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
+      expect((await world.anonymous.send('POST', '//oauth/token', { json })).json.error).toBe('invalid_grant')
+      const sent = await receiver.request(
+        ({ json }) => json.event_name === 'user_failed_login' && json.user_id === ann.id,
+      )
+      const state = verb === 'ban' ? 'banned' : 'blocked'
+      expect(sent.json).toMatchObject({ username: ann.username, email: `${ann.username}@example.com`, state })
+      await world.root.delete(`/hooks/${hook.id}`)
+    },
+  )
+
   test('what is deleted with a group or a user is sent, too, each project and subgroup once', async ({ world }) => {
     await world.settings({ deletion_adjourned_period: 0, allow_local_requests_from_web_hooks_and_services: true })
     await using receiver = await HookReceiver.start()
