@@ -4,6 +4,7 @@ import { chatBody } from '../chat/templates.ts'
 import type { Trigger } from '../hooks/triggers.ts'
 import { buildPayload } from '../payloads/build.ts'
 import { mailsOf } from '../service-mails/mails.ts'
+import { areMailsDisabled } from '../service-mails/queries.ts'
 import { isChat, type ServiceFlag } from '../services/kinds.ts'
 import { confidentialIssues, messagesOf } from './messages.ts'
 import { type DueRow, eventOf, type Result } from './queue-queries.ts'
@@ -76,6 +77,8 @@ export async function deliver(ctx: Ctx, due: DueRow, options: DeliverOptions): P
   if (payload === undefined) return { ...base, state: 'dropped', error: 'What the event is about was deleted' }
   const { service, properties } = due
   if (service !== null && !isChat(service)) {
+    if (await areMailsDisabled(ctx.db, due.project_id))
+      return { ...base, state: 'dropped', error: 'A group above the project disabled mails' }
     const mails = await mailsOf(ctx, service, properties!, payload)
     return { ...base, state: 'delivered', attempts: due.attempts + 1, sent: true, mails }
   }

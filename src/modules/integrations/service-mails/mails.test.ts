@@ -169,6 +169,20 @@ describe('emails-on-push', () => {
     }
   })
 
+  test('no mails while a group above the project disables them', async ({ world }) => {
+    const made = await mailed(world, 'emails-on-push')
+    const { namespace } = (await world.root.get(made.at)).json
+    const disable = (emails_disabled: boolean) => world.root.put(`/groups/${namespace.id}`, { emails_disabled })
+    await disable(true)
+    await commit(world, made.at)
+    expect(await made.mails(1)).toEqual([])
+    const [dropped] = (await world.root.get(`${made.at}/integrations/emails-on-push/events`)).json
+    expect(dropped).toMatchObject({ state: 'dropped', error: 'A group above the project disabled mails' })
+    await disable(false)
+    await commit(world, made.at)
+    expect(await made.mails(2)).toHaveLength(1)
+  })
+
   test('a recipient that is removed gets no mail of a push that was not sent yet', async ({ world }) => {
     const made = await mailed(world, 'emails-on-push')
     await commit(world, made.at)
