@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { auditOf } from '../../../../test/tables/events.ts'
+import { waitingFor } from '../../../../test/tables/instance.ts'
 import { test, unique, World } from '../../../../test/world.ts'
+import { lockAccess } from '../../namespaces/index.ts'
 
 const named = (more: object = {}) => {
   const path = unique('made')
@@ -11,6 +13,22 @@ const named = (more: object = {}) => {
 const refusedWith = (text: string) => ({ status: 400, json: { message: `Failed to save group {${text}}` } })
 
 describe('POST /groups', () => {
+  test('403 for a group of a user who is deleted while its creation waits for a lock', async ({ world }) => {
+    const ann = await world.user()
+    const sent = named()
+    const answers = await world.db.transaction(async (tx) => {
+      await lockAccess(tx)
+      const deleted = world.root.delete(`/users/${ann.id}`)
+      await expect.poll(() => waitingFor(world, 'advisory lock')).toHaveLength(1)
+      const made = ann.post('/groups', sent)
+      await expect.poll(() => waitingFor(world, 'advisory lock')).toHaveLength(2)
+      return { deleted, made }
+    })
+    expect((await answers.deleted).status).toBe(204)
+    expect((await answers.made).status).toBe(403)
+    expect((await world.root.get(`/groups/${sent.path}`)).status).toBe(404)
+  })
+
   test('POST /groups returns the group with the defaults, owned by its creator', async ({ world }) => {
     const ann = await world.user()
     const sent = named()

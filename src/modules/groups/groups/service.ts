@@ -9,6 +9,7 @@ import { emit } from '../../../events/log.ts'
 import { type FieldViolations, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
+import { isLeaving } from '../../accounts/index.ts'
 import {
   acceptAvatar,
   claimRoute,
@@ -102,6 +103,8 @@ export async function createGroup(
   const avatar = await acceptAvatar(ctx, input.avatar)
   return ctx.transaction(async (tx) => {
     await lockAccess(tx)
+    // A user who was deleted while this waited for the lock would leave a group without an owner.
+    if (await isLeaving(tx, actor.id)) throw forbidden()
     const held = parent && (await lockGroup(tx, parent.id))
     if (parent && !held) throw notFound('Group')
     // The visibility of the parent may have been lowered since the checks.
