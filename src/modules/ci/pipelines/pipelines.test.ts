@@ -242,3 +242,24 @@ describe('access to pipelines and jobs', () => {
     },
   )
 })
+
+test('jobs show their commit only to those who may read the code: not to guests of a private project', async ({
+  world,
+}) => {
+  const [guest, reporter] = [await world.user(), await world.user()]
+  const { project, second } = await reported(world, {
+    visibility: 'private',
+    members: [
+      [guest, 'guest'],
+      [reporter, 'reporter'],
+    ],
+  })
+  const pipeline = await report(world, project, second, { name: 'a', state: 'failed', ref: 'main' })
+  const [job] = (await world.root.get(`/projects/${project.id}/jobs`)).json
+  expect((await guest.get(`/projects/${project.id}/repository/commits/${second}`)).status).toBe(403)
+  for (const path of ['jobs', `jobs/${job.id}`, `pipelines/${pipeline}/jobs`]) {
+    const shownTo = async (who: Client) => [(await who.get(`/projects/${project.id}/${path}`)).json].flat()[0]
+    expect(await shownTo(guest), path).toMatchObject({ name: 'a', commit: null, pipeline: { sha: second } })
+    expect(await shownTo(reporter), path).toMatchObject({ name: 'a', commit: { id: second } })
+  }
+})

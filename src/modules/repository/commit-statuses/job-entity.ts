@@ -1,4 +1,7 @@
 import { Type } from 'typebox'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { readCommits } from '../../../git/objects/commits.ts'
@@ -10,6 +13,10 @@ import type { StatusRow } from './queries.ts'
 
 /** A status and its project; those of a page are of one project. */
 export type JobRow = { readonly status: StatusRow; readonly project: ProjectSubject }
+
+/** Guests of a private project may read its jobs, but not its code. */
+const mayReadCommits = ({ actor }: Ctx, { facts }: ProjectSubject): boolean =>
+  allows(projectPolicy.read_code, actor, facts)
 
 /** The status of a commit in the format of jobs. */
 export const Job = entity({
@@ -30,13 +37,17 @@ export const Job = entity({
     duration: nullable(Type.Number({ description: 'Run time in seconds' })),
     queued_duration: nullable(Type.Number({ description: 'Queued time in seconds' })),
     user: nullable(UserReferenceSchema, { description: 'Null if the user was deleted' }),
-    commit: nullable(Commit.schema, { description: 'Null if the commit is missing in the repository' }),
+    commit: nullable(Commit.schema, {
+      description: 'Null if the commit is missing in the repository, or if the caller cannot read the code',
+    }),
     pipeline: described(PipelineReferenceSchema, 'Pipeline that the job belongs to'),
     web_url: Type.String({ description: 'URL of the job page' }),
   }),
   async gather(rows: readonly JobRow[], ctx) {
+    const { project } = rows[0]!
+    if (!mayReadCommits(ctx, project)) return new Map()
     const shas = [...new Set(rows.map(({ status }) => status.pipeline.sha))]
-    const commits = await readCommits(openRepository(ctx, rows[0]!.project), shas)
+    const commits = await readCommits(openRepository(ctx, project), shas)
     return new Map(shas.map((sha, index) => [sha, commits[index]]))
   },
   present({ status: row, project }, ctx, commits) {
