@@ -18,8 +18,8 @@ import type {
 /** Maximum quoted characters of a note; the link leads to the whole text. */
 const longestQuote = 10_000
 
-/** The part of a comment that its mail quotes. */
-export const excerptOf = (text: string): string => text.slice(0, longestQuote)
+/** The part of a comment that its mail quotes. An emoji at its end may be cut, and PostgreSQL stores no half of one. */
+export const excerptOf = (text: string): string => text.slice(0, longestQuote).toWellFormed()
 
 /** Quotes a comment, so that none of its lines can pass for a line of the mail itself. */
 const quoted = (text: string): string =>

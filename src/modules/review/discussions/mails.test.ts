@@ -103,6 +103,15 @@ Sent by ${world.origin} to ${author!.username}@example.com.
     expect(await htmlTo(outsider!)).not.toContain('Secret plans')
   })
 
+  test('a long note is mailed, also when the quoted part ends within an emoji', async ({ world }) => {
+    const [author, commenter] = await people(world, 2)
+    const { at } = await openMergeRequest(world, { author: author!, members: [[author!, 'developer']] })
+    const id = await addNote(world, commenter!, at, `${'a'.repeat(9_999)}😀 and more`)
+    const [mail] = await inbox(world, author!)
+    expect(mail!.body).toContain(`\n\n> ${'a'.repeat(9_999)}`)
+    expect(mail!.body).toContain(`#note_${id}`)
+  })
+
   test('without html_emails_enabled notes are not rendered for mails', async ({ world }) => {
     const [reader, commenter] = await people(world, 2)
     const { at } = await openMergeRequest(world, { author: reader!, members: [[reader!, 'developer']] })
