@@ -12,7 +12,8 @@ export const recordFailedSignIn = (ctx: Ctx, login: string, userId: number | und
       kind: 'sign_in_failed',
       actorId: null,
       payload: { ...(userId !== undefined && { user_id: userId }) },
-      facts: { login: login.replaceAll('\0', '').slice(0, maxLoginLength) },
+      // PostgreSQL stores neither NUL nor half of an emoji that is cut.
+      facts: { login: login.replaceAll('\0', '').slice(0, maxLoginLength).toWellFormed() },
     }),
   )
 

@@ -141,6 +141,14 @@ describe('failed sign-ins', () => {
     }
   })
 
+  test('a failed sign-in is recorded, also when its login is cut within an emoji', async ({ world }) => {
+    const project = await world.project()
+    const login = `${'a'.repeat(254)}😀`
+    expect((await fetchAs(world, project, login, 'wrong')).status).toBe(401)
+    expect((await oauth(world, login, 'wrong', freshAddress())).status).toBe(400)
+    expect((await oauth(world, '\ud800', 'wrong', freshAddress())).status).toBe(400)
+  })
+
   test('failed sign-ins count by address for all accounts, an IPv6 network as one', async ({ world }) => {
     const ann = await world.user()
     await oauth(world, unique('missing'), 'guess', '2001:db8:0:7::1')
