@@ -37,8 +37,9 @@ function signed(of: Holder['of'], record: PortableRecord, { lostName }: Amending
   return { ...record, note }
 }
 
-/** A name is not Markdown, and mentions no one. */
-export const plainName = (name: string): string => name.replace(/[\\*_`[\]<>@#!~$%&|\r\n]/g, ' ').slice(0, 255)
+/** A name is not Markdown, and mentions no one. It is cut between characters: PostgreSQL stores no half of an emoji. */
+export const plainName = (name: string): string =>
+  [...name.replace(/[\\*_`[\]<>@#!~$%&|\r\n]/g, ' ')].slice(0, 255).join('')
 
 /** A mention from outside the archive is not exported: who reads the archive might not be allowed to know of it. */
 const mentionsWithin: Readonly<Record<Holder['of'], Sql>> = {

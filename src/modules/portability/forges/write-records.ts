@@ -203,7 +203,9 @@ class RecordWriter {
   /** The description of an author whom the importer replaces says who wrote it. */
   #signed(author: Person | null, body: string | null): string | null {
     const name = this.#source.people.lostName(nameOf(author))
-    return name === undefined ? body : `*Created by: ${plainName(name).trim()}*\n\n${body ?? ''}`.slice(0, 1_000_000)
+    return name === undefined
+      ? body
+      : `*Created by: ${plainName(name).trim()}*\n\n${body ?? ''}`.slice(0, 1_000_000).toWellFormed()
   }
 
   /** Whether the number is free. */

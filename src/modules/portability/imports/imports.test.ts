@@ -85,6 +85,23 @@ describe('POST /projects/import', () => {
     expect(members.map((member: { id: number }) => member.id)).not.toContain(ann.id)
   })
 
+  test('a note says who wrote it, also when that is a name of 128 emoji', async ({ world }) => {
+    const ben = await world.user()
+    expect((await world.root.put(`/users/${ben.id}`, { name: '😀'.repeat(128) })).status).toBe(200)
+    const { id: source } = await storedProject(world, { members: [[ben, 'developer']] })
+    await ben.post(`/projects/${source}/issues`, { title: 'Named' })
+    await ben.post(`/projects/${source}/issues/1/notes`, { body: 'From Ben' })
+    const zoe = await world.user()
+    const { id } = await importOf(world, await exportOf(world, source), zoe)
+    expect((await zoe.get(`/projects/${id}/import`)).json).toMatchObject({
+      import_status: 'finished',
+      import_error: null,
+    })
+    expect((await bodiesOf(zoe, id)).map(({ body }) => body)).toEqual([
+      expect.stringMatching(/^From Ben\n\n \*By 😀{128} on /u),
+    ])
+  })
+
   test('an administrator imports authors and members, these as maintainers at most', async ({ world }) => {
     const { ann, ben, archive } = await stage(world)
     const { id } = await importOf(world, archive)

@@ -7,7 +7,7 @@ import { matchPeople } from '../../accounts/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import { limitsFor, type Unpacked, type UnpackedFile, unpack } from '../archive/unpack.ts'
 import * as entries from '../layout/names.ts'
-import { People, type Person } from '../records/people.ts'
+import { People, type Person, personText } from '../records/people.ts'
 import { recordsIn } from '../records/read-records.ts'
 
 /** Unpacks an archive of the blob store into an empty folder, and checks its version. */
@@ -60,7 +60,7 @@ function personOf(record: PortableRecord, line: number): Person {
   const text = (name: string): string | null => {
     const value = record[name] ?? null
     if (value === null) return null
-    if (typeof value !== 'string' || value.length > 255 || value.includes('\0') || !value.isWellFormed())
+    if (typeof value !== 'string' || !personText.accepts(value))
       throw new ArchiveRefusal(`users, line ${line}: ${name} is not valid`)
     return value
   }

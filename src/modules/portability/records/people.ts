@@ -1,3 +1,8 @@
+import { words } from '../../../db/portable/columns.ts'
+
+/** A name or an address of a person: as many characters as those of users may have. */
+export const personText = words(255)
+
 /** A person of an archive. */
 export type Person = { readonly username: string; readonly name: string; readonly email: string | null }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Relation } from '../../../db/portable/relation.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked, UnpackedFile } from '../archive/unpack.ts'
+import { personText } from '../records/people.ts'
 import { checkRecord } from '../records/read-records.ts'
 import { LineFile } from '../records/write-records.ts'
 import type { Nested } from './values.ts'
@@ -70,8 +71,7 @@ export class Converter {
     if (!Number.isSafeInteger(id)) return undefined
     const known = this.usernames.get(id)
     if (known !== undefined) return known
-    const shown =
-      typeof name === 'string' && name.length <= 255 && !name.includes('\0') && name.isWellFormed() ? name : undefined
+    const shown = typeof name === 'string' && personText.accepts(name) ? name : undefined
     const username = `#${id}`
     // A later note may know the name.
     if (shown !== undefined || !this.#people.has(username))
