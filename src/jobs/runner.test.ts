@@ -7,6 +7,7 @@ import { TcpProxy } from '../../test/tcp-proxy.ts'
 import { test, World } from '../../test/world.ts'
 import { DatabaseLost } from '../db/connection-errors.ts'
 import { dequeue, enqueue, job } from './job.ts'
+import { queueState } from './queue-state.ts'
 import { type JobRunner, startJobs } from './runner.ts'
 import { Throttle } from './throttle.ts'
 
@@ -48,6 +49,35 @@ test('jobs locked by a killed runner, and those queued behind them, run after th
   await both
   await runner.stop()
   expect(ran.sort()).toEqual([1, 2])
+})
+
+test('a job that was added again while it ran, and was killed then, does not stay in the queue as failed', async () => {
+  own ??= World.start()
+  const world = await own
+  const ran = Promise.withResolvers<void>()
+  const again = job({
+    name: 'added_again',
+    input: Type.Object({}),
+    key: () => 'added_again',
+    attempts: 3,
+    run: async () => ran.resolve(),
+  })
+  const ctx = await contextFor(world, null)
+  const add = () => ctx.transaction((tx) => enqueue(tx, again, {}))
+  await add()
+  await lockJob(world, (await jobRows(world)).find(({ key }) => key === 'added_again')!, 'killed')
+  await add()
+  const before = await queueState(ctx.db)
+  const runner = await startJobs({
+    databaseUrl: world.databaseUrl,
+    jobs: [again],
+    open: async () => ctx,
+    log: pino({ level: 'silent' }),
+    onBroken: fail,
+  })
+  await ran.promise
+  await runner.stop()
+  expect([before.running, (await queueState(ctx.db)).failed]).toEqual([1, before.failed])
 })
 
 test('a throttled job waits in the queue until its pause is over', async () => {

@@ -14,7 +14,7 @@ import { enqueue, type Job } from './job.ts'
 import { Limits } from './limits.ts'
 import { jobsAtOnce, saveTaken } from './queue-state.ts'
 import { Throttle } from './throttle.ts'
-import { lockHolders, moveToPresent, removeQueues } from './worker-internals.ts'
+import { lockHolders, moveToPresent, removeQueues, replacedJobs } from './worker-internals.ts'
 
 /** Timeouts and intervals in milliseconds. */
 export type RunnerTimes = {
@@ -328,5 +328,6 @@ async function releaseJobs(pool: pg.Pool): Promise<void> {
   if (!rows[0]!.there) return
   await moveToPresent(pool)
   await pool.query(`select graphile_worker.force_unlock_workers(array(${lockHolders}))`)
+  await pool.query(`select graphile_worker.complete_jobs(array(${replacedJobs}))`)
   await removeQueues(pool)
 }

@@ -36,6 +36,13 @@ export const lockHolders = `
   union select locked_by from graphile_worker._private_job_queues where locked_by is not null`
 
 /**
+ * Jobs that were added again while they ran: graphile-worker takes their key, and their further attempts, because the added job does
+ * their work. One that was killed then is never taken again, and would count as failed for ever.
+ */
+export const replacedJobs = `
+  select id from graphile_worker.jobs where key is null and locked_at is null and attempts >= max_attempts`
+
+/**
  * Removes queues without jobs, of which earlier releases had one for each project. A transaction that adds a job holds a lock of this table
  * until it ends, so none can be adding a job to a queue that is removed. Does nothing if they take too long.
  */
