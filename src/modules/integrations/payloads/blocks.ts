@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo, sshUrlToRepo } from '../../../api/site.ts'
 import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
+import { shownPath } from '../../../git/format/text.ts'
 import { changedFiles } from '../../../git/history/changes.ts'
 import { type Commit, readCommit, titleOf } from '../../../git/objects/commits.ts'
 import { formatSignatureTime } from '../../../git/objects/signature.ts'
@@ -126,13 +127,13 @@ async function pathsOf(repo: Repository, commit: Commit) {
   return {
     added: of('added', 'renamed')
       .slice(0, maxPaths)
-      .map(({ newPath }) => newPath),
+      .map(({ newPath }) => shownPath(newPath)),
     modified: of('modified', 'type_changed')
       .slice(0, maxPaths)
-      .map(({ newPath }) => newPath),
+      .map(({ newPath }) => shownPath(newPath)),
     removed: of('deleted', 'renamed')
       .slice(0, maxPaths)
-      .map(({ oldPath }) => oldPath),
+      .map(({ oldPath }) => shownPath(oldPath)),
   }
 }
 

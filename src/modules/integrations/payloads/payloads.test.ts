@@ -1,6 +1,7 @@
+import { writeFile } from 'node:fs/promises'
 import { describe, expect } from 'vitest'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
-import { test } from '../../../../test/world.ts'
+import { git, temporaryFolder, test } from '../../../../test/world.ts'
 import {
   commitBlock,
   commitTo,
@@ -80,6 +81,20 @@ describe('payloads', () => {
         [`${family}-event-uuid`]: expect.stringMatching(/^[0-9a-f-]{36}$/),
         [`${family}-instance`]: world.origin,
       })
+  })
+
+  test('paths that are not UTF-8 are texts, as in diffs, so that every receiver can parse the payload of a push', async ({
+    world,
+  }) => {
+    await using made = await hooked(world)
+    await using work = await temporaryFolder()
+    await git(work.path, 'init', '-q', '-b', 'main')
+    await writeFile(Buffer.concat([Buffer.from(`${work.path}/`), Buffer.from('gr\xfc\xdfe.txt', 'latin1')]), 'x')
+    await git(work.path, 'add', '.')
+    await git(work.path, 'commit', '-q', '-m', 'Greet')
+    await git(work.path, 'push', '-q', world.remote(made.project, world.root), 'main')
+    const { json } = await made.receiver.request(ofKind('push'))
+    expect(json.commits).toMatchObject([{ added: ['grüße.txt'] }])
   })
 
   test('creation and deletion of branches and tags are pushes from and to zeros', async ({ world }) => {

@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emptyTreeOid, nullOid, type Oid, parseOid } from '../../../git/format/oid.ts'
+import { shownPath } from '../../../git/format/text.ts'
 import { patchesBetweenTrees } from '../../../git/history/patches.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -75,7 +76,8 @@ async function diffOf(
   const { files, overflow } = await patchesBetweenTrees(repo, from, to, limits)
   return [
     ...files.map(({ change, text, tooLarge }) => {
-      const path = change.oldPath === change.newPath ? change.newPath : `${change.oldPath} → ${change.newPath}`
+      const [old, now] = [shownPath(change.oldPath), shownPath(change.newPath)]
+      const path = old === now ? now : `${old} → ${now}`
       return `=== ${path}\n${tooLarge ? '(too large)' : text}`.trimEnd()
     }),
     ...(overflow ? ['Further changes are not shown.'] : []),
