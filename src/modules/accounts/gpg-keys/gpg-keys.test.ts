@@ -1,3 +1,4 @@
+import { generateKey } from 'openpgp'
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
 import { newGpgKey } from './testing.ts'
@@ -22,6 +23,14 @@ describe('GPG keys', () => {
     expect((await ann.delete(`/user/gpg_keys/${made.json.id}`)).status).toBe(204)
     expect(await ann.delete(`/user/gpg_keys/${made.json.id}`)).toMatchObject(missing)
     expect((await ann.get('/user/gpg_keys')).json).toEqual([second])
+  })
+
+  test('a GPG key is added, also if a name in it has a NUL', async ({ world }) => {
+    const ann = await world.user()
+    const userIDs = [{ name: 'Ann\0 Example', email: `${ann.username}@example.com` }]
+    const { publicKey } = await generateKey({ userIDs, format: 'armored' })
+    const made = await ann.post('/user/gpg_keys', { key: publicKey.trim() })
+    expect(made.status, made.text).toBe(201)
   })
 
   test('202 when a GPG key is revoked, then 404', async ({ world }) => {
