@@ -1,3 +1,4 @@
+import { shownPath } from '../../../git/format/text.ts'
 import { compileExpression, type Expression } from '../../../kernel/expression.ts'
 import type { Offence } from './offence.ts'
 import type { EnforcedRule } from './queries.ts'
@@ -55,8 +56,7 @@ export class FileNames {
   }
 }
 
-const offenceAt = (path: string, pattern: string, rule: Offence['rule']): Omit<Offence, 'commit'> => ({
-  text: `File name ${path} was blacklisted by the pattern ${pattern}.`,
-  rule,
-  path,
-})
+function offenceAt(path: string, pattern: string, rule: Offence['rule']): Omit<Offence, 'commit'> {
+  const shown = shownPath(path)
+  return { text: `File name ${shown} was blacklisted by the pattern ${pattern}.`, rule, path: shown }
+}

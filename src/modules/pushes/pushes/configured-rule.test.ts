@@ -207,6 +207,28 @@ describe('push rules over git', () => {
     )
   })
 
+  test('a refused file whose name is not UTF-8 is named as diffs name it', async ({ world }) => {
+    await using at = await cloned(world)
+    await writeFile(Buffer.concat([Buffer.from(`${at.work}/`), Buffer.from('gr\xfc\xdfe.exe', 'latin1')]), 'x')
+    const commit = await at.commit()
+    expect(await at.push('HEAD:topic')).toBe('pushed')
+    await at.rule({ file_name_regex: '\\.exe$' })
+    const text = 'File name grüße.exe was blacklisted by the pattern \\.exe$.'
+    await at.git('commit', '-q', '--amend', '--no-edit', '--allow-empty', '-m', 'Again')
+    const again = (await at.git('rev-parse', 'HEAD')).trim()
+    expect(await at.push('HEAD:other')).toEqual(refusal(text, `file_name_regex, commit: ${again}, file: grüße.exe`))
+    await at.rule({ max_file_size: 1 })
+    const large = Buffer.from('gr\xf6\xdfe', 'latin1')
+    await writeFile(Buffer.concat([Buffer.from(`${at.work}/`), large]), Buffer.alloc(1024 * 1024 + 1))
+    const grown = await at.commit()
+    expect(await at.push('HEAD:other')).toEqual(
+      refusal('File "größe" is larger than the allowed size of 1 MB', `max_file_size, commit: ${grown}, file: größe`),
+    )
+    await at.rule({ file_name_regex: '\\.exe$' })
+    const picked = await at.ann.post(`${at.at}/repository/commits/${commit}/cherry_pick`, { branch: 'main' })
+    expect(picked).toMatchObject({ status: 400, json: { message: text } })
+  })
+
   test('a merge of a branch with forbidden files that exist already is pushed, one that adds a file is not', async ({
     world,
   }) => {

@@ -1,5 +1,6 @@
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchName, branchRef, tagName } from '../../../git/format/ref-name.ts'
+import { shownPath } from '../../../git/format/text.ts'
 import { fewNewCommits, type NewCommit, newBlobsAmong, newCommits } from '../../../git/history/new-commits.ts'
 import { objectContents, objectInfo, objectInfos } from '../../../git/objects/cat-file.ts'
 import { parseCommit, readCommit } from '../../../git/objects/commits.ts'
@@ -136,12 +137,15 @@ async function offenceOfTagged(
   return first && offenceOfSize(rule, first.path)
 }
 
-const offenceOfSize = (rule: EnforcedRule, path: string, commit?: Oid): Offence => ({
-  text: `File "${path}" is larger than the allowed size of ${rule.max_file_size} MB`,
-  rule: 'max_file_size',
-  path,
-  ...(commit && { commit }),
-})
+function offenceOfSize(rule: EnforcedRule, path: string, commit?: Oid): Offence {
+  const shown = shownPath(path)
+  return {
+    text: `File "${shown}" is larger than the allowed size of ${rule.max_file_size} MB`,
+    rule: 'max_file_size',
+    path: shown,
+    ...(commit && { commit }),
+  }
+}
 
 type PlacedFile = { readonly oid: Oid; readonly path: string; readonly commit: Oid }
 
