@@ -87,7 +87,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   const limits = new Limits()
   const watch = new Watch({ concurrency, times, open, log })
   const start = async (): Promise<Runner> => {
-    await mapConnectionError(releaseJobs(pool))
+    await mapConnectionError(releaseJobs(pool, jobs))
     await watch.queueProbe()
     return mapConnectionError(
       run({
@@ -320,7 +320,7 @@ const cronItems = (jobs: readonly Job<any>[]) =>
  * Releases the jobs of runners that were killed: there is one runner at a time, so whatever is locked now is held by none.
  * Otherwise they, and all jobs of their queue, would wait for four hours.
  */
-async function releaseJobs(pool: pg.Pool): Promise<void> {
+async function releaseJobs(pool: pg.Pool, jobs: readonly Job<any>[]): Promise<void> {
   // The first start creates the tables.
   const { rows } = await pool.query<{ there: boolean }>(
     `select to_regclass('graphile_worker.jobs') is not null as there`,
@@ -328,6 +328,7 @@ async function releaseJobs(pool: pg.Pool): Promise<void> {
   if (!rows[0]!.there) return
   await moveToPresent(pool)
   await pool.query(`select graphile_worker.force_unlock_workers(array(${lockHolders}))`)
-  await pool.query(`select graphile_worker.complete_jobs(array(${replacedJobs}))`)
+  const keyed = jobs.flatMap(({ name, key }) => (key ? [name] : []))
+  await pool.query(`select graphile_worker.complete_jobs(array(${replacedJobs}))`, [keyed])
   await removeQueues(pool)
 }

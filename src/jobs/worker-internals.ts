@@ -37,10 +37,13 @@ export const lockHolders = `
 
 /**
  * Jobs that were added again while they ran: graphile-worker takes their key, and their further attempts, because the added job does
- * their work. One that was killed then is never taken again, and would count as failed for ever.
+ * their work. One that was killed then is never taken again, and would count as failed for ever. `$1`: the names of jobs that have keys;
+ * others have failed.
  */
 export const replacedJobs = `
-  select id from graphile_worker.jobs where key is null and locked_at is null and attempts >= max_attempts`
+  select id
+  from graphile_worker.jobs
+  where task_identifier = any($1::text[]) and key is null and locked_at is null and attempts >= max_attempts`
 
 /**
  * Removes queues without jobs, of which earlier releases had one for each project. A transaction that adds a job holds a lock of this table
