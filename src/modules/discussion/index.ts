@@ -1,6 +1,6 @@
 export { readersAmong, readersByName, replaceAssigned, usernamesOf } from './assignees/queries.ts'
 export { assignableAmong, assignment } from './assignees/service.ts'
-export { awardsSql } from './award-emoji/queries.ts'
+export { joinVotes } from './award-emoji/queries.ts'
 export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
 export { toggleAward, usualName } from './award-emoji/service.ts'
 export { copyDiscussion } from './copies/service.ts'

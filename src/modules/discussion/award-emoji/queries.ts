@@ -88,15 +88,15 @@ export const insertAward = (
     `,
   )
 
-/** How many users have given a noteable of this type and id this emoji. */
-export const awardsSql = (type: NoteableType, id: Sql, name: string): Sql =>
-  sql`
-    (
-      select count(*)::integer
-      from award_emoji e
-      where e.${columnOf(type)} = ${id} and e.note_id is null and e.name = ${name}
-    )
-  `
+/** A join: how many users like the noteable `m` of this type (`votes.up`), and how many do not (`votes.down`). */
+export const joinVotes = (type: NoteableType): Sql => sql`
+  cross join lateral (
+    select count(*) filter (where e.name = 'thumbsup')::integer as up,
+      count(*) filter (where e.name = 'thumbsdown')::integer as down
+    from award_emoji e
+    where e.${columnOf(type)} = m.id and coalesce(e.note_id, 0) = 0 and e.name in ('thumbsup', 'thumbsdown')
+  ) as votes
+`
 
 /** False if it is deleted already. */
 export const deleteAward = async (tx: Tx, id: number): Promise<boolean> =>

@@ -14,7 +14,7 @@ import {
 } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import { awardsSql, joinHolder, readableRow, subscribedSql, visibleHolder } from '../../discussion/index.ts'
+import { joinHolder, joinVotes, readableRow, subscribedSql, visibleHolder } from '../../discussion/index.ts'
 import { type LabelReferenceRow, labelsJson } from '../labels/queries.ts'
 import { mostGenerations } from './limits.ts'
 import { epicStates } from './states.ts'
@@ -89,11 +89,10 @@ const columnsFor = (caller: Caller): Sql => sql`
     from (select m.parent_id as id) as child join epics m on m.id = child.id ${joinHolder(type)}
     where ${visibleHolder(type, caller)} and ${readableRow(type, caller)}
   ) as parent,
-  ${labelsJson(type, id)} as labels, ${awardsSql(type, id, 'thumbsup')} as upvotes,
-  ${awardsSql(type, id, 'thumbsdown')} as downvotes
+  ${labelsJson(type, id)} as labels, votes.up as upvotes, votes.down as downvotes
 `
 
-const tables = raw('from epics m join namespaces g on g.id = m.namespace_id')
+const tables = sql`from epics m join namespaces g on g.id = m.namespace_id ${joinVotes(type)}`
 
 /** `select … from epics m …` for records in lists. */
 export const epicSelect = (caller: Caller): Sql => sql`select ${columnsFor(caller)} ${tables}`

@@ -14,10 +14,10 @@ import {
 } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import { awardsSql, subscribedSql, timeSpentSql } from '../../discussion/index.ts'
+import { joinVotes, subscribedSql, timeSpentSql } from '../../discussion/index.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
 import { type EpicReferenceRow, epicOfIssueJson } from '../epic-links/queries.ts'
-import { type LabelReferenceRow, labelGroups, labelsJson } from '../labels/queries.ts'
+import { type AssignedLabelRow, labelsJson } from '../labels/queries.ts'
 import { type MilestoneRow, milestoneJson } from '../milestones/queries.ts'
 import { closingCount, closingProjects } from './closing-queries.ts'
 import { issueStates } from './states.ts'
@@ -42,7 +42,7 @@ export const issueRecordRow = {
   author: json<UserReferenceRow>(),
   closed_by: nullable(json<UserReferenceRow>()),
   assignees: json<UserReferenceRow[]>(),
-  labels: json<LabelReferenceRow[]>(),
+  labels: json<AssignedLabelRow[]>(),
   milestone: nullable(json<MilestoneRow>()),
   upvotes: integer,
   downvotes: integer,
@@ -55,9 +55,8 @@ export const issueRecordRow = {
   epic: nullable(json<EpicReferenceRow>()),
   /** The caller is subscribed; only in records of one issue. */
   subscribed: optional(boolean),
-  /** Projects of the merge requests that close it; this and the next only in rows that are cached by themselves. */
+  /** Projects of the merge requests that close it; only in rows that are cached by themselves. */
   closing_project_ids: optional(json<number[]>()),
-  label_group_ids: optional(json<number[]>()),
 }
 export type IssueRecordRow = RowOf<typeof issueRecordRow>
 
@@ -77,23 +76,24 @@ export const issueColumns = (caller: Caller): Sql => sql`
     from issue_assignees a join users u on u.id = a.user_id
     where a.issue_id = m.id
   ) as assignees,
-  ${labelsJson(type, id)} as labels, ${milestoneJson('ms')} as milestone, ${awardsSql(type, id, 'thumbsup')} as upvotes,
-  ${awardsSql(type, id, 'thumbsdown')} as downvotes,
+  ${labelsJson(type, id)} as labels, ${milestoneJson('ms')} as milestone, votes.up as upvotes, votes.down as downvotes,
   (select count(*)::integer from notes n where n.issue_id = m.id and not n.system) as user_notes_count,
   ${closingCount(caller)} as merge_requests_count, m.time_estimate, ${timeSpentSql(type, id)} as total_time_spent,
   ${epicOfIssueJson(caller)} as epic
 `
 
 /** The tables of `issueColumns`. */
-export const issueTables = raw(
-  'from issues m join projects p on p.id = m.project_id left join milestones ms on ms.id = m.milestone_id',
-)
+export const issueTables = sql`
+  from issues m
+    join projects p on p.id = m.project_id
+    left join milestones ms on ms.id = m.milestone_id ${joinVotes(type)}
+`
 
 /** `select … from issues m …` for records in lists. */
 export const issueSelect = (caller: Caller): Sql => sql`select ${issueColumns(caller)} ${issueTables}`
 
 /** What `holdersOfIssue` needs. */
-const holderColumns = sql`${closingProjects} as closing_project_ids, ${labelGroups(type, id)} as label_group_ids`
+const holderColumns = sql`${closingProjects} as closing_project_ids`
 
 /** Statements for some rows, each of which is cached by itself. */
 export const cachedIssues = composedForCaller(
@@ -104,7 +104,7 @@ export const cachedIssues = composedForCaller(
 /** Projects and groups on whose rows the row of an issue depends that is cached by itself. */
 export const holdersOfIssue = (row: IssueRecordRow) => ({
   projects: [row.project_id, ...(row.closing_project_ids ?? [])],
-  groups: [row.milestone?.namespace_id ?? null, ...(row.label_group_ids ?? [])],
+  groups: [row.milestone?.namespace_id ?? null, ...row.labels.map(({ namespace_id }) => namespace_id)],
 })
 
 /** The same with `subscribed`, for the record of one issue. */

@@ -42,27 +42,26 @@ export const labelRow = {
 }
 export type LabelRow = RowOf<typeof labelRow>
 
-/** The label `alias` as one JSON value: `LabelReferenceRow`. */
-export const labelJson = (alias: string): Sql =>
-  raw(
-    `json_build_object('id', ${alias}.id, 'name', ${alias}.title, 'color', ${alias}.color, 'description', ${alias}.description)`,
+/** The label `alias` as one JSON value: `LabelReferenceRow`, with `more` columns. */
+export function labelJson(alias: string, ...more: readonly string[]): Sql {
+  const others = more.map((column) => `, '${column}', ${alias}.${column}`).join('')
+  return raw(
+    `json_build_object('id', ${alias}.id, 'name', ${alias}.title, 'color', ${alias}.color, 'description', ${alias}.description${others})`,
   )
+}
 
-/** The labels of the noteable of this type and id as one JSON value: `LabelReferenceRow[]`, by title. */
+/** A label of a noteable. */
+export type AssignedLabelRow = LabelReferenceRow & {
+  /** Null for a label of a project. */
+  readonly namespace_id: number | null
+}
+
+/** The labels of the noteable of this type and id as one JSON value: `AssignedLabelRow[]`, by title. */
 export const labelsJson = (type: PlannedType, id: Sql): Sql => sql`
   (
-    select coalesce(json_agg(${labelJson('l')} order by l.title, l.id), '[]')
+    select coalesce(json_agg(${labelJson('l', 'namespace_id')} order by l.title, l.id), '[]')
     from ${labelsTableOf(type)} ml join labels l on l.id = ml.label_id
     where ml.${columnOf(type)} = ${id}
-  )
-`
-
-/** Groups of the labels of a noteable of this type, an expression, as a JSON array. */
-export const labelGroups = (type: PlannedType, id: Sql): Sql => sql`
-  (
-    select coalesce(json_agg(distinct l.namespace_id), '[]')
-    from ${labelsTableOf(type)} ml join labels l on l.id = ml.label_id
-    where ml.${columnOf(type)} = ${id} and l.namespace_id is not null
   )
 `
 

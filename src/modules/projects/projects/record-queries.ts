@@ -157,20 +157,17 @@ const membershipJson = raw(
 )
 
 /**
- * `shown` of the groups a project is shared with. Maintainers, who manage shares, see all; others see those with groups
+ * The links `l` and groups `g` that a project is shared with. Maintainers, who manage shares, see all; others see those with groups
  * they can see.
  */
-const shares = (caller: Caller, level: Sql, shown: Sql): Sql => {
+const sharesFrom = (caller: Caller, level: Sql): Sql => {
   const seen =
     caller === null || caller.admin
       ? visibleGroups(caller)
       : sql`(${level} >= ${literal(levels.maintainer)} or ${visibleGroups(caller)})`
   return sql`
-    (
-      select ${shown}
-      from project_group_links l join namespaces g on g.id = l.group_id
-      where l.project_id = p.id and ${unexpired('l')} and ${seen}
-    )
+    from project_group_links l join namespaces g on g.id = l.group_id
+    where p.is_shared and l.project_id = p.id and ${unexpired('l')} and ${seen}
   `
 }
 
@@ -190,7 +187,8 @@ export async function completeStamps(db: Db, caller: Caller, stamps: readonly Pr
   const rows = await db.snapshotCache.rows(
     { id: integer, seen_shares: nullable(text) },
     byKey(sql`
-      select p.id, ${shares(caller, levelOf(caller), shareIds)} as seen_shares ${tables}
+      select p.id, (select ${shareIds} ${sharesFrom(caller, levelOf(caller))}) as seen_shares
+      from projects p
       where p.id = any(${ids}::bigint[])
     `),
   )
@@ -199,11 +197,7 @@ export async function completeStamps(db: Db, caller: Caller, stamps: readonly Pr
 }
 
 /** Administrators see the same record at any level. */
-const stampOf = (
-  caller: Caller,
-  { inheritedMembership: inherited }: RecordOptions,
-  level = levelOf(caller),
-): Sql => sql`
+const stampOf = (caller: Caller, { inheritedMembership: inherited }: RecordOptions, level: Sql): Sql => sql`
   concat_ws(
     ' ', ${versionOf('p')}, ${versionOf('n')},
     case
@@ -214,29 +208,33 @@ const stampOf = (
     end,
     ${caller === null || caller.admin ? empty : sql`${level},`} ${caller?.limits ? sql`'l' || ${withinLimits(caller)},` : empty} 'p' || ${membership(caller, 'project', inherited, membershipVersion)},
     'g' || ${membership(caller, 'group', inherited, membershipVersion)},
-    'i' || (
-      select ic.opened || '.' || ic.confidential from issue_counts ic where ic.project_id = p.id
-    ) ${seesSome(caller) ? raw(`, case when p.is_shared then '${sharedMark}' end`) : empty}
+    'i' || ic.opened || '.' || ic.confidential ${seesSome(caller) ? raw(`, case when p.is_shared then '${sharedMark}' end`) : empty}
   )
 `
 
-const openIssues = (column: 'opened' | 'confidential'): Sql =>
-  raw(`coalesce((select ic.${column} from issue_counts ic where ic.project_id = p.id), 0)`)
+/** The tables of a stamp. */
+const tables = raw(`
+  from projects p join namespaces n on n.id = p.namespace_id left join issue_counts ic on ic.project_id = p.id
+`)
 
-const tables = raw('from projects p join namespaces n on n.id = p.namespace_id')
+/** The same with the level of the caller, which `offset 0` makes PostgreSQL look up once rather than for each use. */
+const tablesFor = (caller: Caller): Sql =>
+  sql`${tables} cross join lateral (select ${levelOf(caller)} as level offset 0) as own`
+
+const ownLevel = raw('own.level')
 
 /** `select … from projects p …` for ProjectStamp. */
 export const stampSelect = (caller: Caller, options: RecordOptions): Sql =>
-  sql`select p.id, ${stampOf(caller, options)} as stamp ${tables}`
+  sql`select p.id, ${stampOf(caller, options, levelOf(caller))} as stamp ${tables}`
 
 /** `select … from projects p …` for full records. One statement for any number. */
 export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql`
-  select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)}, ${stampOf(caller, options)} as stamp,
-    ${seesSome(caller) ? sql`case when p.is_shared then ${shares(caller, levelOf(caller), shareIds)} end` : raw('null')} as seen_shares,
+  select ${columns}, own.level${limitsColumn(caller)}, ${stampOf(caller, options, ownLevel)} as stamp,
+    ${raw(seesSome(caller) ? 'case when p.is_shared then shares.ids end' : 'null')} as seen_shares,
     ${membership(caller, 'project', options.inheritedMembership, membershipJson)} as project_member,
     ${membership(caller, 'group', options.inheritedMembership, membershipJson)} as group_member, p.description,
-    p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count, ${openIssues('opened')} as open_issues,
-    ${openIssues('confidential')} as open_confidential_issues, p.import_error, p.mirror, p.mirror_user_id,
+    p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count, coalesce(ic.opened, 0) as open_issues,
+    coalesce(ic.confidential, 0) as open_confidential_issues, p.import_error, p.mirror, p.mirror_user_id,
     p.runners_token, p.settings, p.readme_path, p.license_path, p.license_key, p.created_at, p.last_activity_at,
     p.marked_for_deletion_on, n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind,
     n.full_path as namespace_full_path, n.full_name as namespace_full_name, n.parent_id as namespace_parent_id,
@@ -248,8 +246,7 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
         where u.id = n.owner_id
       )
     end as owner,
-    p.default_branch is not null as has_repository,
-    case when p.is_shared then ${shares(caller, levelOf(caller), shareJson)} else '[]' end as shared_with_groups,
+    p.default_branch is not null as has_repository, shares.groups as shared_with_groups,
     case
       when p.forked_from_project_id is not null then ${forkSource(caller, forkSourceJson(caller))}
     end as forked_from ${options.statistics ? raw(`, (select to_json(s) from project_statistics s where s.project_id = p.id) as statistics`) : empty} ${
@@ -258,7 +255,8 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
             `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.project_id = p.id), '[]') as custom_attributes`,
           )
         : empty
-    } ${tables}
+    } ${tablesFor(caller)}
+    cross join lateral (select ${shareIds} as ids, ${shareJson} as groups ${sharesFrom(caller, ownLevel)}) as shares
 `
 
 const forkSourceJson = (caller: Caller): Sql => sql`
@@ -295,11 +293,9 @@ export const findStampedProject = (
 
 const stamped = forCaller((caller, name) => {
   const { join, condition } = named(name)
-  // `offset 0` makes PostgreSQL look up the level once rather than for each use.
   return sql`
     select ${columns}, own.level,
-      ${stampOf(caller, { inheritedMembership: true }, raw('own.level'))} as stamp${limitsColumn(caller)} ${tables}
-      cross join lateral (select ${levelOf(caller)} as level offset 0) as own ${join}
+      ${stampOf(caller, { inheritedMembership: true }, ownLevel)} as stamp${limitsColumn(caller)} ${tablesFor(caller)} ${join}
     where ${condition} and not p.deleting
   `
 })

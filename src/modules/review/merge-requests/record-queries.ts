@@ -7,7 +7,6 @@ import {
   notNull,
   nullable,
   oneOf,
-  optional,
   type RowOf,
   text,
   textOf,
@@ -17,15 +16,9 @@ import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { newestPipelineIdSql, newestStatusSql, type Status, statuses } from '../../ci/index.ts'
-import { awardsSql, subscribedSql, timeSpentSql, unresolvedSql } from '../../discussion/index.ts'
+import { joinVotes, subscribedSql, timeSpentSql, unresolvedSql } from '../../discussion/index.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
-import {
-  type LabelReferenceRow,
-  labelGroups,
-  labelsJson,
-  type MilestoneRow,
-  milestoneJson,
-} from '../../planning/index.ts'
+import { type AssignedLabelRow, labelsJson, type MilestoneRow, milestoneJson } from '../../planning/index.ts'
 import { settingDefaults } from '../../projects/index.ts'
 import { isApprovedSql } from './approval-queries.ts'
 import { mergeRequestStates, mergeStatuses } from './states.ts'
@@ -73,7 +66,7 @@ export const mergeRequestRecordRow = {
   closed_by: nullable(json<UserReferenceRow>()),
   assignees: json<UserReferenceRow[]>(),
   reviewers: json<UserReferenceRow[]>(),
-  labels: json<LabelReferenceRow[]>(),
+  labels: json<AssignedLabelRow[]>(),
   milestone: nullable(json<MilestoneRow>()),
   upvotes: integer,
   downvotes: integer,
@@ -94,8 +87,6 @@ export const mergeRequestRecordRow = {
   total_time_spent: integer,
   /** The caller is subscribed. */
   subscribed: boolean,
-  /** Groups of its labels; only in rows that are cached by themselves. */
-  label_group_ids: optional(json<number[]>()),
 }
 export type MergeRequestRecordRow = RowOf<typeof mergeRequestRecordRow>
 
@@ -111,8 +102,6 @@ const people = (table: string): Sql => sql`
 `
 
 const type = 'MergeRequest'
-
-const awarded = (name: string): Sql => awardsSql(type, raw('m.id'), name)
 
 /** Of a row named `m` with its newest version `d`, its project `p` and its milestone `ms`. */
 const columns = sql`
@@ -137,30 +126,32 @@ const columns = sql`
   ${isApprovedSql} as approved, ${person('author_id')} as author, ${person('merged_by_id')} as merged_by,
   ${person('closed_by_id')} as closed_by, ${people('merge_request_assignees')} as assignees,
   ${people('merge_request_reviewers')} as reviewers, ${labelsJson('MergeRequest', raw('m.id'))} as labels,
-  ${milestoneJson('ms')} as milestone, ${awarded('thumbsup')} as upvotes, ${awarded('thumbsdown')} as downvotes,
+  ${milestoneJson('ms')} as milestone, votes.up as upvotes, votes.down as downvotes,
   (select count(*)::integer from notes n where n.merge_request_id = m.id and not n.system) as user_notes_count,
   ${unresolvedSql(type, raw('m.id'))} as unresolved, m.time_estimate,
   ${timeSpentSql(type, raw('m.id'))} as total_time_spent
 `
 
-const tables = raw(`from merge_requests m join projects p on p.id = m.project_id
-  left join merge_request_diffs d on d.id = m.diff_id left join milestones ms on ms.id = m.milestone_id`)
+const tables = sql`
+  from merge_requests m
+    join projects p on p.id = m.project_id
+    left join merge_request_diffs d on d.id = m.diff_id
+    left join milestones ms on ms.id = m.milestone_id ${joinVotes(type)}
+`
 
 /** `select … from merge_requests m …` for records, with `more` columns. */
 export const recordSelect = (caller: Caller, more: Sql = empty): Sql =>
   sql`select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${more} ${tables}`
 
-const withLabelGroups = sql`, ${labelGroups(type, raw('m.id'))} as label_group_ids`
-
 /** Statements for some records, each of which is cached by itself. */
 export const cachedRecords = composedForCaller(
-  (caller, ids: readonly number[]) => sql`${recordSelect(caller, withLabelGroups)} where m.id = any(${ids}::bigint[])`,
+  (caller, ids: readonly number[]) => sql`${recordSelect(caller)} where m.id = any(${ids}::bigint[])`,
 )
 
 /** Projects and groups on whose rows the row of a record depends: pipelines are those of the source. */
 export const holdersOfMergeRequest = (row: MergeRequestRecordRow) => ({
   projects: [row.project_id, row.source_project_id],
-  groups: [row.milestone?.namespace_id ?? null, ...(row.label_group_ids ?? [])],
+  groups: [row.milestone?.namespace_id ?? null, ...row.labels.map(({ namespace_id }) => namespace_id)],
   mergeRequests: [row.id],
 })
 
@@ -173,8 +164,7 @@ const detailRow = {
 const headPipelineId = newestPipelineIdSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))
 
 const detailed = composedForCaller(
-  (caller, id: number) =>
-    sql`${recordSelect(caller, sql`${withLabelGroups}, ${headPipelineId} as head_pipeline_id`)} where m.id = ${id}`,
+  (caller, id: number) => sql`${recordSelect(caller, sql`, ${headPipelineId} as head_pipeline_id`)} where m.id = ${id}`,
 )
 
 /** One merge request with the columns of its detail record. */
