@@ -37,6 +37,10 @@ export async function lockJob(world: World, { id }: JobRow, by = 'another'): Pro
   )
 }
 
+/** Takes all further attempts from waiting jobs without a key, as if they had failed. */
+export const failJobsWithoutKey = (world: World): Promise<unknown> =>
+  world.rows(`update ${jobs} set attempts = max_attempts where key is null and locked_at is null`)
+
 /** Queues every waiting job, and a timetable, as if the clock had been nine years ahead. */
 export async function queueInFuture(world: World, timetable: string): Promise<void> {
   const ahead = `interval '9 years'`

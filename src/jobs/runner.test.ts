@@ -2,11 +2,10 @@ import { pino } from 'pino'
 import { Type } from 'typebox'
 import { afterAll, describe, expect } from 'vitest'
 import { contextFor } from '../../test/contexts.ts'
-import { jobRows, lockJob, queueNames } from '../../test/jobs.ts'
+import { failJobsWithoutKey, jobRows, lockJob, queueNames } from '../../test/jobs.ts'
 import { TcpProxy } from '../../test/tcp-proxy.ts'
 import { test, World } from '../../test/world.ts'
 import { DatabaseLost } from '../db/connection-errors.ts'
-import { sql } from '../db/sql.ts'
 import { dequeue, enqueue, job } from './job.ts'
 import { queueState } from './queue-state.ts'
 import { type JobRunner, startJobs } from './runner.ts'
@@ -66,10 +65,8 @@ test('a job that was added again while it ran, and was killed then, does not sta
   const failed = job({ name: 'failed_without_key', input: Type.Object({}), attempts: 1, run: fail })
   const ctx = await contextFor(world, null)
   const add = () => ctx.transaction((tx) => enqueue(tx, again, {}))
-  await ctx.transaction(async (tx) => {
-    await enqueue(tx, failed, {})
-    await tx.run(sql`update graphile_worker._private_jobs set attempts = max_attempts where key is null`)
-  })
+  await ctx.transaction((tx) => enqueue(tx, failed, {}))
+  await failJobsWithoutKey(world)
   await add()
   await lockJob(world, (await jobRows(world)).find(({ key }) => key === 'added_again')!, 'killed')
   await add()
