@@ -839,8 +839,15 @@ describe('a member of most projects', () => {
     await client.query(`
       insert into issue_updates (id, project_id, author_id, state, confidential, audience, updated_at)
       select id, project_id, author_id, state, confidential, audience, updated_at from issues on conflict do nothing`)
+    await client.query(`
+      with common as (
+        insert into labels (namespace_id, title, color)
+        select id, 'common', '#336699' from namespaces where kind = 'group' order by id limit 1 returning id
+      )
+      insert into issue_labels (issue_id, label_id, noteable_state, noteable_audience)
+      select m.id, common.id, m.state, m.audience from issues m, common where m.iid > 1000000`)
     await client.query('set session_replication_role = origin')
-    await client.query('vacuum analyze group_access, issues, issue_updates')
+    await client.query('vacuum analyze group_access, issues, issue_updates, issue_labels')
   })
 
   const kinds = [
@@ -880,6 +887,18 @@ describe('a member of most projects', () => {
     const listed = list(member, { of: 'everyone' }, { labels: [label], ...(state && { state }) }, newest)
     await expectPages(listed, [1, 3], type, member, filter)
   })
+
+  test.each(callers.slice(1) as [string, Actor][])(
+    'has a label that is on more issues than are kept in a hash table; %s gets those that they may read',
+    async (_, caller) => {
+      for (const reader of [member, caller])
+        for (const state of [undefined, 'opened'] as const) {
+          const filter = and([hasLabel('Issue', 'common'), ...(state ? [sql`m.state = ${state}`] : [])])
+          const listed = listIssues(reader, { of: 'everyone' }, { labels: ['common'], ...(state && { state }) }, newest)
+          await expectPages(listed, [1, 4], 'Issue', reader, filter)
+        }
+    },
+  )
 })
 
 test('the records of a page of merge requests read no comments of the caller on others', async () => {
