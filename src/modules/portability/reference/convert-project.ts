@@ -2,7 +2,7 @@ import type { Unpacked } from '../archive/unpack.ts'
 import * as entries from '../layout/names.ts'
 import { projectRelations } from '../layout/relations.ts'
 import { Converter } from './converter.ts'
-import { convertNoteable, type Noteables, noteableLabel } from './noteables.ts'
+import { addMilestone, convertNoteable, type Noteables, noteableLabel } from './noteables.ts'
 import { isObject, listIn, type Nested, oneIn, pick, timeOf, timesOf } from './values.ts'
 
 /** The top level of an archive of the reference product, with each relation as a stream. */
@@ -74,7 +74,8 @@ export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, fo
   for await (const member of tree.of('project_members')) await addMember(to, member, { name: 'project_members' })
   const noteables: Noteables = { to, labels: new Map(), milestones: new Map() }
   for await (const label of tree.of('labels')) await noteableLabel(noteables, label)
-  for await (const milestone of tree.of('milestones')) await addMilestone(noteables, milestone)
+  for await (const milestone of tree.of('milestones'))
+    await addMilestone(noteables, milestone, (milestone['group_id'] ?? null) !== null)
   for await (const issue of tree.of('issues')) await convertNoteable(noteables, 'issue', issue)
   for await (const request of tree.of('merge_requests')) await convertNoteable(noteables, 'merge_request', request)
   for await (const release of tree.of('releases')) await addRelease(noteables, release)
@@ -119,16 +120,6 @@ export async function addMember(
     expires_at: member['expires_at'],
     ...timesOf(member),
   })
-}
-
-async function addMilestone({ to, milestones }: Noteables, milestone: Nested): Promise<void> {
-  const isOfGroup = milestone['group_id'] !== null && milestone['group_id'] !== undefined
-  const line = await to.add('milestones', {
-    ...pick(milestone, 'iid', 'title', 'description', 'state', 'start_date', 'due_date'),
-    ...timesOf(milestone),
-    ...(isOfGroup && { group: true }),
-  })
-  if (line !== undefined) milestones.set(milestone['title'], line)
 }
 
 async function addRelease({ to, milestones }: Noteables, release: Nested): Promise<void> {

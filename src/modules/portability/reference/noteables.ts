@@ -30,19 +30,40 @@ export async function noteableLabel(noteables: Noteables, label: Nested): Promis
   return line
 }
 
+/** Milestones of the project are in its list; those of groups are only where they are used. */
+async function noteableMilestone(noteables: Noteables, milestone: Nested | undefined): Promise<number | undefined> {
+  if (!milestone) return undefined
+  const known = noteables.milestones.get(milestone['title'])
+  return known ?? addMilestone(noteables, milestone, true)
+}
+
+/** Adds a milestone, and makes it known by its title. */
+export async function addMilestone(
+  { to, milestones }: Noteables,
+  milestone: Nested,
+  isOfGroup: boolean,
+): Promise<number | undefined> {
+  const line = await to.add('milestones', {
+    ...pick(milestone, 'iid', 'title', 'description', 'state', 'start_date', 'due_date'),
+    ...timesOf(milestone),
+    ...(isOfGroup && { group: true }),
+  })
+  if (line !== undefined) milestones.set(milestone['title'], line)
+  return line
+}
+
 /** Adds an issue or merge request with everything that belongs to it. */
 export async function convertNoteable(
   noteables: Noteables,
   kind: 'issue' | 'merge_request',
   record: Nested,
 ): Promise<void> {
-  const { to, milestones } = noteables
-  const title = oneIn(record, 'milestone')?.['title']
+  const { to } = noteables
   const common = {
     ...pick(record, 'iid', 'title', 'description', 'discussion_locked'),
     author: to.userOf(record['author_id']),
     time_estimate: record['time_estimate'] ?? 0,
-    milestone: title === undefined ? undefined : milestones.get(title),
+    milestone: await noteableMilestone(noteables, oneIn(record, 'milestone')),
     ...timesOf(record),
   }
   const line = await to.add(`${kind}s`, {

@@ -1,0 +1,57 @@
+import { describe, expect } from 'vitest'
+import { test, unique, type World } from '../../../../test/world.ts'
+import { craft, importOf } from '../testing.ts'
+
+const at = '2019-06-07T08:00:00.123Z'
+const times = { created_at: at, updated_at: at }
+
+/** Imports the records as an archive of the reference product, and returns how to read the project. */
+async function imported(world: World, tree: object, fields: Readonly<Record<string, string>> = {}) {
+  const importer = await world.user({ admin: true })
+  const entries = [
+    { name: './VERSION', content: '0.2.4\n' },
+    { name: './project.json', content: JSON.stringify({ visibility_level: 0, ...tree }) },
+  ]
+  const { id, import_status, import_error } = await importOf(world, craft(entries), importer, fields)
+  expect({ import_status, import_error }).toEqual({ import_status: 'finished', import_error: null })
+  return async (path: string) => (await importer.get(`/projects/${id}${path}`)).json
+}
+
+const request = {
+  iid: 1,
+  title: 'Change',
+  source_branch: 'topic',
+  target_branch: 'main',
+  source_project_id: 1,
+  target_project_id: 1,
+  author_id: 11,
+  state: 'opened',
+  ...times,
+}
+
+describe('details of archives of the reference product', () => {
+  test('a milestone of a group, which only its issues and merge requests have, is imported or adopted', async ({
+    world,
+  }) => {
+    const own = { iid: 1, title: 'Own', state: 'active', ...times }
+    const ofGroup = { id: 8, iid: 1, title: 'Of the group', state: 'closed', group_id: 5, project_id: null, ...times }
+    const tree = {
+      milestones: [own],
+      issues: [
+        { iid: 1, title: 'A', author_id: 11, state: 'opened', ...times, milestone: ofGroup },
+        { iid: 2, title: 'B', author_id: 11, state: 'opened', ...times, milestone: own },
+      ],
+      merge_requests: [{ ...request, state: 'closed', milestone: ofGroup }],
+    }
+    const get = await imported(world, tree)
+    expect(await get('/issues/1')).toMatchObject({ milestone: { title: 'Of the group', iid: 2, state: 'closed' } })
+    expect(await get('/issues/2')).toMatchObject({ milestone: { title: 'Own', iid: 1 } })
+    expect(await get('/merge_requests/1')).toMatchObject({ milestone: { title: 'Of the group' } })
+
+    const group = (await world.root.post('/groups', { name: unique('group'), path: unique('group') })).json
+    const { id } = (await world.root.post(`/groups/${group.id}/milestones`, { title: 'Of the group' })).json
+    const within = await imported(world, tree, { namespace: group.full_path })
+    expect(await within('/issues/1')).toMatchObject({ milestone: { id, group_id: group.id } })
+    expect(await within('/milestones')).toMatchObject([{ title: 'Own' }])
+  })
+})
