@@ -1,20 +1,30 @@
 import { describe, expect } from 'vitest'
 import { test, unique, type World } from '../../../../test/world.ts'
-import { craft, importOf } from '../testing.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { craft, entriesOf, exportOf, importOf } from '../testing.ts'
 
 const at = '2019-06-07T08:00:00.123Z'
 const times = { created_at: at, updated_at: at }
 
 /** Imports the records as an archive of the reference product, and returns how to read the project. */
-async function imported(world: World, tree: object, fields: Readonly<Record<string, string>> = {}) {
+async function imported(world: World, tree: object, fields: Readonly<Record<string, string>> = {}, code?: Buffer) {
   const importer = await world.user({ admin: true })
   const entries = [
     { name: './VERSION', content: '0.2.4\n' },
     { name: './project.json', content: JSON.stringify({ visibility_level: 0, ...tree }) },
+    ...(code ? [{ name: './project.bundle', content: code }] : []),
   ]
   const { id, import_status, import_error } = await importOf(world, craft(entries), importer, fields)
   expect({ import_status, import_error }).toEqual({ import_status: 'finished', import_error: null })
   return async (path: string) => (await importer.get(`/projects/${id}${path}`)).json
+}
+
+/** The branches `main` and `topic` as a bundle, and the head of the second. */
+async function code(world: World) {
+  const project = await storedProject(world)
+  const base = project.repository.commit({ a: 'a\n' })
+  const head = project.repository.commit({ a: 'b\n' }, { parents: [base], branch: 'topic' })
+  return { head, base, bundle: (await entriesOf(await exportOf(world, project.id))).get('project.bundle')! }
 }
 
 const request = {
@@ -53,5 +63,33 @@ describe('details of archives of the reference product', () => {
     const within = await imported(world, tree, { namespace: group.full_path })
     expect(await within('/issues/1')).toMatchObject({ milestone: { id, group_id: group.id } })
     expect(await within('/milestones')).toMatchObject([{ title: 'Own' }])
+  })
+
+  test('a merge request of an older archive has its one assignee, and deletes its source branch as chosen', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const { head, base, bundle } = await code(world)
+    const diff = { state: 'collected', head_commit_sha: head, base_commit_sha: base, start_commit_sha: base }
+    const tree = {
+      project_members: [
+        { access_level: 30, user: { id: 11, username: ann.username, email: `${ann.username}@example.com` }, ...times },
+      ],
+      merge_requests: [
+        {
+          ...request,
+          assignee_id: 11,
+          merge_params: { force_remove_source_branch: '1' },
+          merge_request_diff: { ...diff, created_at: at },
+        },
+        { ...request, iid: 2, state: 'closed', assignee_id: 11, merge_request_assignees: [] },
+      ],
+    }
+    const get = await imported(world, tree, {}, bundle)
+    expect(await get('/merge_requests/1')).toMatchObject({
+      assignees: [{ id: ann.id }],
+      force_remove_source_branch: true,
+    })
+    expect(await get('/merge_requests/2')).toMatchObject({ assignees: [], force_remove_source_branch: null })
   })
 })

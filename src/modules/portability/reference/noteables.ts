@@ -116,9 +116,15 @@ export async function convertSurroundings(
     })
   }
   for (const award of listIn(record, 'award_emoji')) await addAward(to, kind, { ...noteable }, award)
-  for (const assignee of listIn(record, `${kind}_assignees`))
+  for (const assignee of assigneesOf(record, `${kind}_assignees`))
     await to.add(`${kind}_assignees`, { ...noteable, user: to.userOf(assignee['user_id']) })
   for (const note of listIn(record, 'notes')) await addNote(to, kind, noteable, note)
+}
+
+/** Older archives have the one assignee of a merge request in a column. */
+function assigneesOf(record: Nested, name: string): readonly Nested[] {
+  const user_id = record['assignee_id']
+  return Object.hasOwn(record, name) || !Number.isSafeInteger(user_id) ? listIn(record, name) : [{ user_id }]
 }
 
 const ofIssue = (to: Converter, record: Nested): Nested => ({
@@ -131,11 +137,13 @@ const ofIssue = (to: Converter, record: Nested): Nested => ({
 
 function ofRequest(to: Converter, record: Nested): Nested {
   const metrics = oneIn(record, 'metrics') ?? {}
+  const removesSource = oneIn(record, 'merge_params')?.['force_remove_source_branch']
   return {
     state: record['state'] === 'locked' ? 'opened' : record['state'],
     ...pick(record, 'source_branch', 'target_branch'),
     own_source: record['source_project_id'] === record['target_project_id'],
     squash: record['squash'] ?? false,
+    force_remove_source_branch: removesSource === undefined ? undefined : ['1', 'true'].includes(String(removesSource)),
     merge_commit_oid: record['merge_commit_sha'],
     squash_commit_oid: record['squash_commit_sha'],
     merged_by: to.userOf(metrics['merged_by_id']),
