@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { deepestNesting } from '../../groups/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked } from '../archive/unpack.ts'
@@ -74,10 +74,8 @@ export async function convertGroup(unpacked: Unpacked, folder: string): Promise<
   for (const placed of groups) await addBoards(tree, placed)
   await addEpics(tree, groups)
   const made = await to.finish(entries.groupRelationEntry)
-  const avatars = [...unpacked].flatMap(([name, each]) => {
-    const filename = /^avatar\/([^/]+)$/.exec(name)?.[1]
-    return filename === undefined ? [] : [[entries.groupAvatarEntry(1, filename), each] as const]
-  })
+  const avatar = [...unpacked].find(([name]) => name.startsWith('avatar/'))
+  const avatars = avatar ? [[entries.groupAvatarEntry(1, basename(avatar[0])), avatar[1]] as const] : []
   return {
     unpacked: new Map([...made, ...avatars, [entries.groupsEntry, { path: records.path, size: records.bytes }]]),
     leftOut: to.leftOut,

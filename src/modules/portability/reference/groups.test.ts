@@ -1,20 +1,21 @@
 import { describe, expect } from 'vitest'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
-import { craft, runGroupImports, upload } from '../testing.ts'
+import { type Crafted, craft, runGroupImports, upload } from '../testing.ts'
 
 const at = '2019-06-07T08:00:00.123Z'
 const times = { created_at: at, updated_at: at }
 
-const archiveOf = (group: object | string) =>
+const archiveOf = (group: object | string, more: readonly Crafted[]) =>
   craft([
     { name: './VERSION', content: '0.2.4\n' },
     { name: './group.json', content: typeof group === 'string' ? group : JSON.stringify(group) },
+    ...more,
   ])
 
-async function imported(world: World, group: object | string, who: Client) {
+async function imported(world: World, group: object | string, who: Client, more: readonly Crafted[] = []) {
   const path = unique('imported')
-  expect((await upload(who, archiveOf(group), { name: path, path }, '/groups/import')).status).toBe(202)
+  expect((await upload(who, archiveOf(group, more), { name: path, path }, '/groups/import')).status).toBe(202)
   await runGroupImports(world)
   const { id } = (await who.get(`/groups/${path}`)).json
   return { path, get: async (below: string) => (await who.get(`/groups/${id}${below}`)).json }
@@ -169,6 +170,18 @@ describe('group.json of the reference product', () => {
     for (const line of ['variables: 2', 'children: 1', 'epics: 1', 'epic_notes: 1', 'board_lists: 1'])
       expect(mail.body).toContain(line)
   })
+
+  test.for(['avatar/a.png', 'avatar/uploads/-/system/group/avatar/7/a.png'])(
+    'the avatar is the first file of its folder: %s',
+    async (name, { world }) => {
+      const picture = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from(unique('picture'))])
+      const group = { name: 'Shown', path: 'shown', visibility_level: 20 }
+      const { get } = await imported(world, group, world.root, [{ name: `./${name}`, content: picture }])
+      const { avatar_url } = await get('')
+      const answer = await fetch(avatar_url, { headers: { 'private-token': world.root.token! } })
+      expect(Buffer.from(await answer.arrayBuffer())).toEqual(picture)
+    },
+  )
 
   test('epics that are their own ancestors are imported without a parent, and hostile values end in a reason', async ({
     world,
