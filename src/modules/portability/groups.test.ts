@@ -1,3 +1,4 @@
+import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
 import { type Client, type TestGroup, test, unique, type World } from '../../../test/world.ts'
 import { mailsTo } from '../instance/mails/testing.ts'
@@ -30,6 +31,28 @@ const found = async (who: Client, path: string): Promise<TestGroup & { visibilit
   (await who.get(`/groups/${encodeURIComponent(path)}`)).json
 
 describe('archives of groups', () => {
+  test('the avatars of a group and its subgroups are exported and imported', async ({ world }) => {
+    const { ann, root, below } = await stage(world)
+    const pictureOf = (name: string) =>
+      Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from(unique(name))])
+    const pictures = [pictureOf('root'), pictureOf('below')]
+    for (const [index, { id }] of [root, below].entries()) {
+      const form = new FormData()
+      form.set('avatar', new Blob([new Uint8Array(pictures[index]!)]), `${index}.png`)
+      expect((await ann.send('PUT', `/groups/${id}`, { body: form })).status).toBe(200)
+    }
+    const path = unique('imported')
+    const archive = await groupExportOf(world, root.id)
+    expect((await importInto(world.root, archive, { name: path, path })).status).toBe(202)
+    await runGroupImports(world)
+    const bytesOf = async (at: string) => {
+      const { avatar_url } = (await world.root.get(`/groups/${encodeURIComponent(at)}`)).json
+      const answer = await fetch(avatar_url, { headers: { 'private-token': world.root.token! } })
+      return Buffer.from(await answer.arrayBuffer())
+    }
+    expect([await bytesOf(path), await bytesOf(`${path}/${below.path}`)]).toEqual(pictures)
+  })
+
   test('D2-GROUP-EXPORT-CONTENT an imported group with its subgroups exports to the same bytes', async ({ world }) => {
     const { root } = await stage(world)
     const first = await groupExportOf(world, root.id)

@@ -1,18 +1,24 @@
+import { createHash } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { test, unique, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
-import { craft, entriesOf, exportOf, importOf } from '../testing.ts'
+import { type Crafted, craft, entriesOf, exportOf, importOf } from '../testing.ts'
 
 const at = '2019-06-07T08:00:00.123Z'
 const times = { created_at: at, updated_at: at }
 
 /** Imports the records as an archive of the reference product, and returns how to read the project. */
-async function imported(world: World, tree: object, fields: Readonly<Record<string, string>> = {}, code?: Buffer) {
+async function imported(
+  world: World,
+  tree: object,
+  fields: Readonly<Record<string, string>> = {},
+  more: readonly Crafted[] = [],
+) {
   const importer = await world.user({ admin: true })
   const entries = [
     { name: './VERSION', content: '0.2.4\n' },
     { name: './project.json', content: JSON.stringify({ visibility_level: 0, ...tree }) },
-    ...(code ? [{ name: './project.bundle', content: code }] : []),
+    ...more,
   ]
   const { id, import_status, import_error } = await importOf(world, craft(entries), importer, fields)
   expect({ import_status, import_error }).toEqual({ import_status: 'finished', import_error: null })
@@ -85,11 +91,25 @@ describe('details of archives of the reference product', () => {
         { ...request, iid: 2, state: 'closed', assignee_id: 11, merge_request_assignees: [] },
       ],
     }
-    const get = await imported(world, tree, {}, bundle)
+    const get = await imported(world, tree, {}, [{ name: './project.bundle', content: bundle }])
     expect(await get('/merge_requests/1')).toMatchObject({
       assignees: [{ id: ann.id }],
       force_remove_source_branch: true,
     })
     expect(await get('/merge_requests/2')).toMatchObject({ assignees: [], force_remove_source_branch: null })
+  })
+
+  test('large files and the avatar of a project are imported, from whatever folder', async ({ world }) => {
+    const content = unique('large file')
+    const oid = createHash('sha256').update(content).digest('hex')
+    const picture = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from(unique('picture'))])
+    const get = await imported(world, {}, {}, [
+      { name: `./lfs-objects/${oid}`, content },
+      { name: './avatar/uploads/-/system/project/avatar/7/a.png', content: picture },
+    ])
+    const { avatar_url, statistics } = await get('?statistics=true')
+    const answer = await fetch(avatar_url, { headers: { 'private-token': world.root.token! } })
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(picture)
+    expect(statistics.lfs_objects_size).toBe(content.length)
   })
 })
