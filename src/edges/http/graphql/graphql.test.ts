@@ -191,4 +191,27 @@ describe('POST /api/graphql', () => {
     expect((await ask(world, other, '{ currentUser { username } }')).status).toBe(403)
     expect((await ask(world, undefined, '{ metadata { version } }', { 'private-token': 'wrong' })).status).toBe(401)
   })
+
+  test('an administrator asks as another user by sudo, and nobody else does', async ({ world }) => {
+    const ann = await world.user()
+    const admin = await world.as(world.root, ['api', 'sudo'])
+    const query = '{ currentUser { username } }'
+    const data = { currentUser: { username: ann.username } }
+    expect(await ask(world, admin, query, { sudo: ann.username })).toEqual({ status: 200, json: { data } })
+    expect((await ask(world, ann, query, { sudo: 'root' })).status).toBe(403)
+    expect((await ask(world, await world.as(world.root, ['api']), query, { sudo: ann.username })).status).toBe(403)
+    expect((await ask(world, admin, query, { sudo: 'nobody-at-all' })).status).toBe(404)
+  })
+
+  test('403 until the user accepts the terms', async ({ world }) => {
+    const ann = await world.user()
+    await world.settings({})
+    await world.root.put('/application/settings', { enforce_terms: true, terms: 'Be kind.' })
+    await expect.poll(async () => (await world.app.open(null)).settings.enforce_terms).toBe(true)
+    const query = '{ currentUser { username } }'
+    expect((await ask(world, ann, query)).status).toBe(403)
+    const { id } = (await ann.get('/user/terms')).json
+    expect((await ann.post('/user/terms/accept', { id })).status).toBe(201)
+    expect((await ask(world, ann, query)).status).toBe(200)
+  })
 })

@@ -107,6 +107,41 @@ describe('payloads of pipelines and releases', () => {
     expect(opened.json.object_attributes.head_pipeline_id).toBe(json.head_pipeline.id)
   })
 
+  test('a pipeline of the source branch of an open merge request shows it, also from a fork', async ({ world }) => {
+    await using made = await hooked(world, {})
+    const { receiver, project } = made
+    await withContent(world, project)
+    const forker = await world.user()
+    await world.root.post(`/projects/${project.id}/members`, { user_id: forker.id, access_level: 30 })
+    const { status, json: fork } = await forker.post(`/projects/${project.id}/fork`)
+    expect(status).toBe(201)
+    const imported = async () => (await forker.get(`/projects/${fork.id}/import`)).json.import_status
+    await expect.poll(imported).toBe('finished')
+    const hook = { url: receiver.url, pipeline_events: true, push_events: false }
+    expect((await forker.post(`/projects/${fork.id}/hooks`, hook)).status).toBe(201)
+    const { json: mr } = await forker.post(`/projects/${fork.id}/merge_requests`, {
+      title: 'Merge topic',
+      source_branch: 'topic',
+      target_branch: 'main',
+      target_project_id: project.id,
+    })
+    await forker.post(`/projects/${fork.id}/statuses/${mr.sha}`, { state: 'failed', ref: 'topic' })
+    const { json } = await receiver.request(({ json }) => json.object_kind === 'pipeline')
+    expect(json).toMatchObject({ project: { id: fork.id }, object_attributes: { ref: 'topic', status: 'failed' } })
+    expect(json.merge_request).toEqual({
+      id: mr.id,
+      iid: mr.iid,
+      title: 'Merge topic',
+      source_branch: 'topic',
+      source_project_id: fork.id,
+      target_branch: 'main',
+      target_project_id: project.id,
+      state: 'opened',
+      merge_status: text,
+      url: mr.web_url,
+    })
+  })
+
   test('releases have all keys, also when they are deleted', async ({ world }) => {
     await using made = await hooked(world)
     const { receiver, project } = made

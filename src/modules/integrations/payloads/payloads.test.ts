@@ -203,6 +203,29 @@ describe('payloads', () => {
     ])
   })
 
+  test('links to uploaded images in descriptions and comments are absolute; a new description is among the changes', async ({
+    world,
+  }) => {
+    await using made = await hooked(world)
+    const { receiver, project } = made
+    const at = `/projects/${project.id}/issues`
+    const image = (base = '') =>
+      `![A drawing](${base}/uploads/${'a'.repeat(32)}/a.png) [A file](/uploads/${'b'.repeat(32)}/b)`
+    const absolute = image(`${world.origin}/${project.full_path}`)
+    const { iid } = (await world.root.post(at, { title: 'Drawn', description: image() })).json
+    expect((await receiver.request(ofKind('issue', 'open'))).json.object_attributes.description).toBe(absolute)
+    await world.root.put(`${at}/${iid}`, { description: 'Nothing' })
+    await world.root.post(`${at}/${iid}/notes`, { body: image() })
+    expect((await receiver.request(ofKind('issue', 'update'))).json).toMatchObject({
+      object_attributes: { description: 'Nothing' },
+      changes: { description: { previous: image(), current: 'Nothing' } },
+    })
+    expect((await receiver.request(ofKind('note'))).json).toMatchObject({
+      object_attributes: { note: absolute, description: absolute },
+      issue: { description: 'Nothing' },
+    })
+  })
+
   test('a confidential issue is sent only to hooks with the flag, also when it turns confidential', async ({
     world,
   }) => {
