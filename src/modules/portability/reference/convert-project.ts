@@ -26,6 +26,9 @@ const unknown = [
   'design_management_repository',
 ] as const
 
+/** Relations of one record each with settings of the project. */
+const settingRelations = ['project_feature', 'auto_devops', 'container_expiration_policy'] as const
+
 /** Attributes of the project in the form of ours. */
 function attributesOf(project: Nested): Nested {
   const method = project['merge_requests_ff_only_enabled']
@@ -51,13 +54,25 @@ function attributesOf(project: Nested): Nested {
     'approvals_before_merge',
     'external_authorization_classification_label',
   )
+  const { enabled, deploy_strategy } = oneIn(project, 'auto_devops') ?? {}
+  const policy = oneIn(project, 'container_expiration_policy')
+  const others = {
+    build_git_strategy: project['build_allow_git_fetch'] === false ? 'clone' : null,
+    auto_devops_enabled: enabled ?? null,
+    auto_devops_deploy_strategy: deploy_strategy ?? null,
+    container_expiration_policy:
+      policy && pick(policy, 'enabled', 'cadence', 'keep_n', 'older_than', 'name_regex', 'name_regex_keep'),
+  }
   return {
     ...pick(project, 'description', 'visibility_level', 'archived'),
     settings: {
-      ...Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null)),
+      ...Object.fromEntries(Object.entries({ ...settings, ...others }).filter(([, value]) => value != null)),
       merge_method: method,
     },
-    ...(oneIn(project, 'project_feature') && { project_feature: project['project_feature'] }),
+    project_feature: {
+      ...(project['container_registry_enabled'] === false && { container_registry_access_level: 0 }),
+      ...oneIn(project, 'project_feature'),
+    },
   }
 }
 
@@ -87,7 +102,8 @@ export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, fo
   for await (const board of tree.of('boards')) await addBoard(noteables, board)
   for await (const badge of tree.of('project_badges'))
     await to.add('badges', { ...pick(badge, 'name', 'link_url', 'image_url'), ...timesOf(badge) })
-  for await (const feature of tree.of('project_feature')) Object.assign(tree.project, { project_feature: feature })
+  for (const name of settingRelations)
+    for await (const one of tree.of(name)) Object.assign(tree.project, { [name]: one })
   for (const name of unknown) for await (const _one of tree.of(name)) to.leaveOut(name)
   const now = timeOf(tree.project['created_at']) ?? new Date().toISOString()
   for (const name of unpacked.keys()) {

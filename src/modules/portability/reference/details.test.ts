@@ -112,4 +112,37 @@ describe('details of archives of the reference product', () => {
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(picture)
     expect(statistics.lfs_objects_size).toBe(content.length)
   })
+
+  test('settings that the reference product has in other places are those of the project', async ({ world }) => {
+    const policy = {
+      enabled: true,
+      cadence: '14d',
+      keep_n: 25,
+      older_than: '30d',
+      name_regex: 'old.*',
+      next_run_at: at,
+    }
+    const get = await imported(world, {
+      container_registry_enabled: false,
+      build_allow_git_fetch: false,
+      public_builds: false,
+      auto_devops: { enabled: false, deploy_strategy: 'manual', ...times },
+      container_expiration_policy: policy,
+      ci_cd_settings: { group_runners_enabled: true },
+    })
+    expect(await get('')).toMatchObject({
+      container_registry_enabled: false,
+      build_git_strategy: 'clone',
+      public_jobs: false,
+      auto_devops_enabled: false,
+      auto_devops_deploy_strategy: 'manual',
+      container_expiration_policy: {
+        enabled: true,
+        cadence: '14d',
+        keep_n: 25,
+        older_than: '30d',
+        name_regex: 'old.*',
+      },
+    })
+  })
 })
