@@ -145,4 +145,19 @@ describe('details of archives of the reference product', () => {
       },
     })
   })
+
+  test('a setting that is not possible here is left out alone', async ({ world }) => {
+    const get = await imported(world, {
+      only_allow_merge_if_pipeline_succeeds: true,
+      merge_requests_ff_only_enabled: true,
+      build_timeout: 2_629_000,
+      container_expiration_policy: { enabled: true, keep_n: 7 },
+    })
+    expect(await get('')).toMatchObject({
+      only_allow_merge_if_pipeline_succeeds: true,
+      merge_method: 'ff',
+      build_timeout: 3600,
+      container_expiration_policy: { keep_n: 10 },
+    })
+  })
 })

@@ -55,8 +55,8 @@ export async function restoreProject(
   const texts =
     Array.isArray(topics) && topics.every((each): each is string => typeof each === 'string') ? topics : undefined
   const features = featuresIn(given['project_feature'], chosenFeatures(project, overridden), level === 0)
-  const settings = settingsIn(given['settings'], overridden)
-  if (given['settings'] !== undefined && settings === undefined) leftOut.push('settings')
+  const settings = given['settings'] === undefined ? undefined : settingsIn(given['settings'], overridden)
+  if (settings && !settings.isWhole) leftOut.push('settings')
   const changes = {
     description: valid(
       'description',
@@ -74,7 +74,7 @@ export async function restoreProject(
     archived: valid('archived', given['archived'] as boolean, typeof given['archived'] === 'boolean'),
     ...(!overridden.has('visibility') && level !== undefined && { visibility: open ?? 0 }),
     ...features,
-    ...(settings && { settings }),
+    ...(settings && { settings: settings.valid }),
   }
   await updateProject(
     tx,
@@ -118,15 +118,21 @@ function featuresIn(given: unknown, chosen: Partial<FeatureLevels>, isPrivate: b
   return { ...levels, ...chosen, ...lowered } as Partial<FeatureLevels>
 }
 
-/** Undefined if one of them is not valid. */
-function settingsIn(given: unknown, overridden: ReadonlySet<string>) {
-  if (given === null || typeof given !== 'object' || Array.isArray(given)) return undefined
+/** The settings of the archive, each read alone: what is not valid is left out. */
+function settingsIn(given: unknown, overridden: ReadonlySet<string>): { valid: object; isWhole: boolean } {
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) return { valid: {}, isWhole: false }
+  const entries = Object.entries(given).map(([name, value]) => settingIn(name, value))
+  const read = Object.assign({}, ...entries) as Record<string, unknown>
+  const wanted = Object.entries(read).filter(([name]) => !overridden.has(name))
+  return { valid: settingsAmong(Object.fromEntries(wanted)), isWhole: !entries.includes(undefined) }
+}
+
+/** Undefined if it is not valid. */
+function settingIn(name: string, value: unknown): object | undefined {
   try {
-    const { container_expiration_policy: policy, ...others } = given as Record<string, unknown>
-    const input = { ...others, ...(policy !== undefined && { container_expiration_policy_attributes: policy }) }
-    const read = readSettings(input as never, 'PUT') as Record<string, unknown>
-    if (Object.values(settingViolations(read)).flat().length > 0) return undefined
-    return settingsAmong(Object.fromEntries(Object.entries(read).filter(([name]) => !overridden.has(name))))
+    const parameter = name === 'container_expiration_policy' ? 'container_expiration_policy_attributes' : name
+    const read = readSettings({ [parameter]: value } as never, 'PUT') as Record<string, unknown>
+    return Object.values(settingViolations(read)).flat().length > 0 ? undefined : read
   } catch (error) {
     if (error instanceof ParameterError) return undefined
     throw error
