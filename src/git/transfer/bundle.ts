@@ -112,6 +112,10 @@ export async function unbundle(repo: Repository, path: string, limits: BundleLim
   return listed
 }
 
+/** The commit of `HEAD` in a bundle that was accepted: bundles of git have it, ours do not. */
+export const headOfBundle = async (path: string, limits: BundleLimits): Promise<Oid | undefined> =>
+  (await readHeader(path, limits)).head
+
 /** The last line of git that says why, without paths of this machine. */
 const reasonIn = (stderr: string): string =>
   (stderr.split('\n').findLast((line) => /^(fatal|error): /.test(line)) ?? 'git refused it')
@@ -122,8 +126,9 @@ const reasonIn = (stderr: string): string =>
 async function readHeader(
   path: string,
   limits: BundleLimits,
-): Promise<{ refs: ReadonlyMap<RefName, Oid>; packAt: number }> {
+): Promise<{ refs: ReadonlyMap<RefName, Oid>; head: Oid | undefined; packAt: number }> {
   const refs = new Map<RefName, Oid>()
+  let head: Oid | undefined
   let packAt = 0
   let isFirst = true
   for await (const { bytes } of readLines(createReadStream(path), { maxBytes: 2048 })) {
@@ -135,11 +140,12 @@ async function readHeader(
     }
     if (bytes.length === 0) {
       requireNoConflicts(refs)
-      return { refs, packAt }
+      return { refs, head, packAt }
     }
     const [, oid, text] = /^([0-9a-f]{40}) (.+)$/.exec(bytes.toString('utf8')) ?? []
     if (oid === undefined || text === undefined)
       throw new BundleRefusal('The bundle has prerequisites, or its header is not valid')
+    if (text === 'HEAD') head = oid as Oid
     if (text === 'HEAD' || isForeign(text)) continue
     const name = allowed(text)
     if (!name) throw new BundleRefusal(`The reference ${JSON.stringify(text.slice(0, 100))} is not allowed`)

@@ -28,7 +28,7 @@ import { archiveLimit } from './limit.ts'
 import { openArchive, readPeople } from './open-archive.ts'
 import { checkRecords, ownRecords } from './own-records.ts'
 import { type ArchiveImportRow, deleteArchiveImport, findArchiveImport, saveDownloaded } from './queries.ts'
-import { fillFromBundle, fillSides, withBranchesOfForks } from './repositories.ts'
+import { fillFromBundle, fillSides, mainBranchOf, withBranchesOfForks } from './repositories.ts'
 
 /** Imports an uploaded archive into a new project. At most two run at once. */
 export const importArchive = job({
@@ -123,7 +123,8 @@ async function prepare(
     prepared: { importer, attributes, records, people, files, avatar, sides, leftOut },
     filling: {
       refs,
-      defaultBranch: typeof defaultBranch === 'string' ? defaultBranch : undefined,
+      defaultBranch:
+        typeof defaultBranch === 'string' ? defaultBranch : await mainBranchOf(unpacked, entries.bundleEntry, refs),
       bringsProtections: true,
     },
   }

@@ -4,7 +4,7 @@ import { branchName, branchRef } from '../../../git/format/ref-name.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import { type Ref, type RefTip, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { BundleRefusal, unbundle } from '../../../git/transfer/bundle.ts'
+import { BundleRefusal, headOfBundle, unbundle } from '../../../git/transfer/bundle.ts'
 import { repositorySize } from '../../../git/transfer/maintenance.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
@@ -37,6 +37,18 @@ export async function fillFromBundle(
   return refs
 }
 
+/** The branch whose commit is that of `HEAD` in a bundle that was accepted; undefined if the bundle does not tell. */
+export async function mainBranchOf(
+  unpacked: Unpacked,
+  name: string,
+  refs: readonly RefTip[],
+): Promise<string | undefined> {
+  const file = unpacked.get(name)
+  const head = file && (await headOfBundle(file.path, limits))
+  const branches = refs.flatMap(({ name, oid }) => (oid === head ? (branchName(name) ?? []) : []))
+  return ['master', 'main', ...branches].find((branch) => branches.includes(branch))
+}
+
 /** A filled repository of a wiki or snippet that has no holder yet. */
 export type Unheld = { readonly id: number; readonly defaultBranch: string | null; readonly size: number }
 
@@ -54,7 +66,8 @@ export async function fillSide(
   const repo = ctx.git.open(dir, row.repository_key)
   const refs = await fillFromBundle(ctx, repo, unpacked, name)
   const branches = refs.flatMap((ref) => branchName(ref.name) ?? [])
-  const defaultBranch = ['master', 'main', ...branches].find((branch) => branches.includes(branch)) ?? null
+  const usual = ['master', 'main', ...branches].find((branch) => branches.includes(branch))
+  const defaultBranch = (await mainBranchOf(unpacked, name, refs)) ?? usual ?? null
   if (defaultBranch !== null) await setDefaultBranch(repo, defaultBranch)
   return { id: row.id, defaultBranch, size: await repositorySize(repo.gitDir) }
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { test, unique, type World } from '../../../../test/world.ts'
+import { git, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { type Crafted, craft, entriesOf, exportOf, importOf } from '../testing.ts'
 
@@ -159,5 +161,18 @@ describe('details of archives of the reference product', () => {
       build_timeout: 3600,
       container_expiration_policy: { keep_n: 10 },
     })
+  })
+
+  test('the default branch is that of the bundle of git, whatever it is called', async ({ world }) => {
+    await using work = await temporaryFolder()
+    await git(work.path, 'init', '-q', '-b', 'master')
+    await git(work.path, 'commit', '-q', '--allow-empty', '-m', 'first')
+    await git(work.path, 'checkout', '-q', '-b', 'develop')
+    await git(work.path, 'commit', '-q', '--allow-empty', '-m', 'second')
+    await git(work.path, 'branch', 'a-feature', 'master')
+    await git(work.path, 'bundle', 'create', '-q', 'all', '--all')
+    const content = await readFile(join(work.path, 'all'))
+    const get = await imported(world, {}, {}, [{ name: './project.bundle', content }])
+    expect(await get('')).toMatchObject({ default_branch: 'develop' })
   })
 })
