@@ -28,9 +28,9 @@ export type Relation = {
   readonly holder?: readonly string[]
   /**
    * Rows that violate a unique constraint are left out, because the users of several became one, or are treated as an `on conflict`
-   * clause says. Otherwise the import fails.
+   * clause says; `key` names the columns of records in which such rows are equal. Otherwise the import fails.
    */
-  readonly repeats?: 'skip' | { readonly clause: string }
+  readonly repeats?: 'skip' | { readonly clause: string; readonly key: readonly string[] }
   /**
    * No index has the order of the rows, and they are many: their ids are sorted once, in memory, instead of all rows in each statement.
    * The table has an identity column `id`.

@@ -32,6 +32,7 @@ const members = (of: 'project' | 'group'): Relation => {
     holder,
     // The importer is a member already, whose level does not change.
     repeats: {
+      key: [...Object.keys(columns), 'user'],
       clause: `on conflict (${holderOf(of)}, user_id) where ${holderOf(of)} is not null
         do update set created_at = excluded.created_at, updated_at = excluded.updated_at`,
     },

@@ -159,7 +159,19 @@ class Writer {
       }
       rows.push(row)
     }
-    if (rows.length > 0) await writeRows(tx, this.#relation, holder, rows)
+    if (rows.length > 0) await writeRows(tx, this.#relation, holder, this.#unrepeated(rows))
+  }
+
+  /** Without rows that repeat another one, of which a statement can change each once: two people of an archive may be one user. */
+  #unrepeated(rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] {
+    const { repeats } = this.#relation
+    if (repeats === undefined || repeats === 'skip') return rows
+    const first = new Map<string, Record<string, unknown>>()
+    for (const row of rows) {
+      const key = JSON.stringify(repeats.key.map((name) => row[name]))
+      if (!first.has(key)) first.set(key, row)
+    }
+    return [...first.values()]
   }
 
   #leaveOut(line: number): void {

@@ -175,4 +175,16 @@ describe('details of archives of the reference product', () => {
     const get = await imported(world, {}, {}, [{ name: './project.bundle', content }])
     expect(await get('')).toMatchObject({ default_branch: 'develop' })
   })
+
+  test('a member who is one of the group, too, is imported with the role in the project', async ({ world }) => {
+    const ann = await world.user()
+    const user = { id: 11, username: ann.username, email: `${ann.username}@example.com` }
+    const get = await imported(world, {
+      project_members: [
+        { access_level: 30, source_type: 'Project', user, ...times },
+        { access_level: 20, source_type: 'Namespace', user, ...times },
+      ],
+    })
+    expect((await get('/members')).find(({ id }: any) => id === ann.id)).toMatchObject({ access_level: 30 })
+  })
 })

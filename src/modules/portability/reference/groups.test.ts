@@ -183,6 +183,26 @@ describe('group.json of the reference product', () => {
     },
   )
 
+  test('a user who is two members of an archive is imported once in each group, as the first', async ({ world }) => {
+    const ann = await world.user()
+    const [byName, byAddress] = [
+      { id: 11, username: ann.username, email: 'another@example.com' },
+      { id: 12, username: 'someone-else', email: `${ann.username}@example.com` },
+    ]
+    const members = [
+      { access_level: 20, user: byAddress, ...times },
+      { access_level: 30, user: byName, ...times },
+    ]
+    const admin = await world.user({ admin: true })
+    const child = { name: 'Child', path: 'child', visibility_level: 0, members }
+    const group = { name: 'Root', path: 'root', visibility_level: 0, members, children: [child] }
+    const { path, get } = await imported(world, group, admin)
+    const roleIn = (all: any[]) => all.filter(({ id }) => id === ann.id).map(({ access_level }) => access_level)
+    expect(roleIn(await get('/members'))).toEqual([20])
+    const below = (await admin.get(`/groups/${encodeURIComponent(`${path}/child`)}/members`)).json
+    expect(roleIn(below)).toEqual([20])
+  })
+
   test('epics that are their own ancestors are imported without a parent, and hostile values end in a reason', async ({
     world,
   }) => {
