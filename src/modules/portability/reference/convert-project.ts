@@ -3,7 +3,7 @@ import * as entries from '../layout/names.ts'
 import { projectRelations } from '../layout/relations.ts'
 import { Converter } from './converter.ts'
 import { addMilestone, convertNoteable, type Noteables, noteableLabel } from './noteables.ts'
-import { isObject, listIn, type Nested, oneIn, pick, timeOf, timesOf } from './values.ts'
+import { isObject, listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
 
 /** The top level of an archive of the reference product, with each relation as a stream. */
 export type ReferenceTree = {
@@ -94,8 +94,8 @@ export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, fo
   for await (const issue of tree.of('issues')) await convertNoteable(noteables, 'issue', issue)
   for await (const request of tree.of('merge_requests')) await convertNoteable(noteables, 'merge_request', request)
   for await (const release of tree.of('releases')) await addRelease(noteables, release)
-  let pipelines = 0
-  for await (const pipeline of tree.of('ci_pipelines')) await addPipeline(to, pipeline, ++pipelines)
+  const numbers = { used: new Set<number>(), next: 1 }
+  for await (const pipeline of tree.of('ci_pipelines')) await addPipeline(to, pipeline, numbers)
   for (const kind of ['branch', 'tag'] as const)
     for await (const one of tree.of(kind === 'branch' ? 'protected_branches' : 'protected_tags'))
       await addProtection(to, kind, one)
@@ -161,9 +161,17 @@ async function addRelease({ to, milestones }: Noteables, release: Nested): Promi
     })
 }
 
-async function addPipeline(to: Converter, pipeline: Nested, number: number): Promise<void> {
+/** Numbers that pipelines have, and one from which free ones are looked for. */
+type Numbers = { readonly used: Set<number>; next: number }
+
+/** Older pipelines have no number: they get free ones, as one whose number was given to them. */
+async function addPipeline(to: Converter, pipeline: Nested, numbers: Numbers): Promise<void> {
+  const given = Number.isSafeInteger(pipeline['iid']) ? Number(pipeline['iid']) : undefined
+  while (numbers.used.has(numbers.next)) numbers.next++
+  const iid = given === undefined || numbers.used.has(given) ? numbers.next : given
+  numbers.used.add(iid)
   const line = await to.add('ci_pipelines', {
-    iid: Number.isSafeInteger(pipeline['iid']) ? pipeline['iid'] : number,
+    iid,
     ...pick(pipeline, 'sha', 'ref', 'status', 'duration'),
     tag: pipeline['tag'] ?? false,
     source: typeof pipeline['source'] === 'string' ? pipeline['source'] : 'external',
@@ -173,19 +181,23 @@ async function addPipeline(to: Converter, pipeline: Nested, number: number): Pro
     finished_at: timeOf(pipeline['finished_at']),
   })
   if (line === undefined) return
-  for (const stage of listIn(pipeline, 'stages'))
-    for (const status of listIn(stage, 'statuses'))
-      await to.add('statuses', {
-        pipeline: line,
-        ...pick(status, 'name', 'ref', 'status', 'target_url', 'description', 'coverage', 'allow_failure', 'retried'),
-        stage: status['stage'] ?? stage['name'],
-        stage_index: status['stage_idx'],
-        user: to.userOf(status['user_id']),
-        created_at: timeOf(status['created_at']),
-        queued_at: timeOf(status['queued_at']),
-        started_at: timeOf(status['started_at']),
-        finished_at: timeOf(status['finished_at']),
-      })
+  const all = listIn(pipeline, 'stages').flatMap((stage) =>
+    listIn(stage, 'statuses').map((status) => ({ stage, status, name: scalar(status['name']) })),
+  )
+  const latest = new Map(all.map(({ name, status }) => [name, status]))
+  for (const { stage, status, name } of all)
+    await to.add('statuses', {
+      pipeline: line,
+      ...pick(status, 'name', 'ref', 'status', 'target_url', 'description', 'coverage', 'allow_failure'),
+      retried: status['retried'] === true || latest.get(name) !== status,
+      stage: status['stage'] ?? stage['name'],
+      stage_index: status['stage_idx'],
+      user: to.userOf(status['user_id']),
+      created_at: timeOf(status['created_at']),
+      queued_at: timeOf(status['queued_at']),
+      started_at: timeOf(status['started_at']),
+      finished_at: timeOf(status['finished_at']),
+    })
 }
 
 const actions = {

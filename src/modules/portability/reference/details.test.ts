@@ -187,4 +187,23 @@ describe('details of archives of the reference product', () => {
     })
     expect((await get('/members')).find(({ id }: any) => id === ann.id)).toMatchObject({ access_level: 30 })
   })
+
+  test('of jobs of one name in a pipeline the last one counts, and pipelines without a number get free ones', async ({
+    world,
+  }) => {
+    const { head: sha, bundle } = await code(world)
+    const job = (status: string) => ({ name: 'unit', ref: 'main', status, stage: 'test', stage_idx: 0, created_at: at })
+    const pipeline = { sha, ref: 'main', tag: false, status: 'success', source: 'push', ...times }
+    const ci_pipelines = [
+      { ...pipeline, stages: [{ name: 'test', statuses: [job('failed'), job('success')] }] },
+      { ...pipeline, iid: 1, stages: [] },
+      { ...pipeline, iid: 7, stages: [] },
+    ]
+    const get = await imported(world, { ci_pipelines }, {}, [{ name: './project.bundle', content: bundle }])
+    expect((await get('/pipelines')).map(({ iid }: any) => iid)).toEqual([7, 2, 1])
+    const statuses = async (query: string) =>
+      (await get(`/repository/commits/${sha}/statuses${query}`)).map(({ status }: any) => status)
+    expect(await statuses('')).toEqual(['success'])
+    expect(await statuses('?all=true')).toEqual(['failed', 'success'])
+  })
 })
