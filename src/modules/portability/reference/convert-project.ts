@@ -205,14 +205,15 @@ const actions = {
   tag: { create_access_levels: 'create' },
 } as const
 
-/** Access of users who are no members, and of groups, is left out. */
+/** Access of users who are no members, of groups and of deploy keys is left out. */
 async function addProtection(to: Converter, kind: 'branch' | 'tag', one: Nested): Promise<void> {
   const line = await to.add('protected_refs', { kind, name: one['name'], ...timesOf(one) })
   if (line === undefined) return
   for (const [name, action] of Object.entries(actions[kind]))
     for (const access of listIn(one, name)) {
       const user = access['user_id'] === null ? undefined : to.usernames.get(access['user_id'])
-      const isOfOther = user === undefined && (access['user_id'] ?? access['group_id'] ?? null) !== null
+      const others = access['user_id'] ?? access['group_id'] ?? access['deploy_key_id'] ?? null
+      const isOfOther = user === undefined && others !== null
       if (isOfOther) to.leaveOut('protected_ref_access')
       else
         await to.add('protected_ref_access', {

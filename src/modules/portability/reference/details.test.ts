@@ -206,4 +206,12 @@ describe('details of archives of the reference product', () => {
     expect(await statuses('')).toEqual(['success'])
     expect(await statuses('?all=true')).toEqual(['failed', 'success'])
   })
+
+  test('access of a deploy key to a protected branch is not access of a role', async ({ world }) => {
+    const access = [{ access_level: 0 }, { access_level: 40, deploy_key_id: 5 }]
+    const get = await imported(world, { protected_branches: [{ name: 'main', ...times, push_access_levels: access }] })
+    const [{ push_access_levels }] = await get('/protected_branches')
+    expect(push_access_levels).toMatchObject([{ access_level: 0 }])
+    expect(push_access_levels).toHaveLength(1)
+  })
 })
