@@ -214,4 +214,85 @@ describe('details of archives of the reference product', () => {
     expect(push_access_levels).toMatchObject([{ access_level: 0 }])
     expect(push_access_levels).toHaveLength(1)
   })
+
+  test('records of old releases, which lack what was added later, are imported', async ({ world }) => {
+    const { head, base, bundle } = await code(world)
+    const label = { title: 'bug', color: '#ff0000', type: 'ProjectLabel', ...times }
+    const note = { note: 'Text', author_id: 99, system: false, ...times }
+    const issue = { title: 'Old', author_id: 99, ...times }
+    const awards = [98, 99].map((user_id) => ({ name: 'thumbsup', user_id, ...times }))
+    const position = { base_sha: base, start_sha: base, head_sha: head, old_path: 'a', new_path: 'a', new_line: 1 }
+    const get = await imported(
+      world,
+      {
+        labels: [label, { ...label, title: 'bug', type: 'GroupLabel' }, { ...label, title: 'short', color: '#f00' }],
+        milestones: [
+          { iid: 1, title: 'M', state: 'active', start_date: '2020-02-02', due_date: '2020-01-01', ...times },
+        ],
+        issues: [
+          { ...issue, iid: 1, state: 'closed', award_emoji: awards, label_links: [{ label }, { label }] },
+          { ...issue, iid: 2, state: 'opened', closed_at: at, closed_by_id: 99, time_estimate: null },
+          {
+            ...issue,
+            iid: 3,
+            state: 'opened',
+            notes: [
+              { ...note, resolved_at: at, type: 'DiscussionNote', award_emoji: awards },
+              { ...note, note: null },
+            ],
+            timelogs: [{ time_spent: -60, user_id: 99, created_at: at }],
+            issue_assignees: [{ user_id: 99 }, { user_id: 98 }],
+          },
+        ],
+        merge_requests: [
+          { ...request, state: 'merged' },
+          { ...request, iid: 2, state: 'closed', source_project_id: 2, merge_request_diff: { state: 'timeout' } },
+          { ...request, iid: 3, state: 'locked' },
+          {
+            ...request,
+            iid: 4,
+            source_project_id: 2,
+            notes: [
+              { ...note, type: 'DiffNote', position: JSON.stringify(position) },
+              {
+                ...note,
+                type: 'DiffNote',
+                position: JSON.stringify({ ...position, position_type: 'image', x: 1, y: 1 }),
+              },
+              { ...note, type: 'LegacyDiffNote', line_code: 'x', st_diff: {} },
+            ],
+          },
+        ],
+        releases: [
+          { tag: 'v1', description: null, ...times },
+          { tag: 'v2', name: 'x', author_id: null, links: [{ name: 'a', url: 'ftp://a' }], ...times },
+        ],
+        protected_branches: [
+          { name: 'main', ...times, push_access_levels: [{ access_level: 40 }, { access_level: 40 }] },
+        ],
+        boards: [
+          { name: 'Board', ...times, lists: [{ label, position: null, ...times }] },
+          { name: 'Board', ...times },
+        ],
+        project_members: [{ access_level: 30, invite_email: 'a@example.com', user: null }],
+      },
+      {},
+      [{ name: './project.bundle', content: bundle }],
+    )
+    const states = async (path: string) => (await get(path)).map(({ iid, state }: any) => [iid, state])
+    expect((await states('/issues')).sort()).toEqual([
+      [1, 'closed'],
+      [2, 'opened'],
+      [3, 'opened'],
+    ])
+    // The fourth comes from a branch of the same name as the third.
+    expect((await states('/merge_requests?state=all')).sort()).toEqual([
+      [1, 'merged'],
+      [2, 'closed'],
+      [3, 'opened'],
+      [4, 'closed'],
+    ])
+    expect(await get('/issues/3/notes')).toMatchObject([{ body: expect.stringContaining('Text') }])
+    expect((await get('/merge_requests/4/notes')).map(({ type }: any) => type)).toHaveLength(3)
+  })
 })
