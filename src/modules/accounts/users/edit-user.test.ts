@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { changeUser, ghosts } from '../../../../test/tables/users.ts'
 import { type Client, git, test, unique, type World } from '../../../../test/world.ts'
+import { purgeExpiredLinks } from './jobs.ts'
 import { follow, linksTo, sendForm } from './testing.ts'
 
 const edit = (world: World, who: Client, more: Record<string, unknown>, as = world.root) =>
@@ -176,6 +177,24 @@ describe('PUT /users/:id', () => {
       expect((await world.root.get(`/users/${ann.id}`)).json.email).toBe(email)
     },
   )
+
+  test('the new e-mail of one user can be confirmed after that of another was taken back', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const email = `${unique('right')}@example.com`
+    await edit(world, bob, { email })
+    await edit(world, ann, { email: `${unique('wrong')}@example.com` })
+    await edit(world, ann, { email: `${ann.username}@example.com` })
+    expect((await follow(world, (await linksTo(world, email))[0]!)).status).toBe(200)
+    expect((await world.root.get(`/users/${bob.id}`)).json.email).toBe(email)
+  })
+
+  test('a link that has not expired stays when expired ones are deleted', async ({ world }) => {
+    const ann = await world.user()
+    const email = `${unique('late')}@example.com`
+    await edit(world, ann, { email })
+    await purgeExpiredLinks.run({}, await world.app.open(null))
+    expect((await follow(world, (await linksTo(world, email))[0]!)).status).toBe(200)
+  })
 
   test('a new e-mail takes effect at once with skip_reconfirmation, else after confirmation', async ({ world }) => {
     const ann = await world.user()

@@ -195,6 +195,21 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await send({ email: address(), access_level: 50 })).status).toBe(base === 'groups' ? 201 : 400)
   })
 
+  test('an expired invitation is not listed, and can be neither extended nor revoked, only replaced', async ({
+    world,
+  }) => {
+    const place = await placeIn(world, base)
+    const email = address()
+    const invite = (more: object) => world.root.post(`${place}/invitations`, { email, access_level: 10, ...more })
+    await invite({ expires_at: day(0) })
+    const path = `${place}/invitations/${encodeURIComponent(email)}`
+    expect((await world.root.get(`${place}/invitations`)).json).toEqual([])
+    expect((await world.root.put(path, { expires_at: day(9) })).status).toBe(404)
+    expect((await world.root.delete(path)).status).toBe(404)
+    expect((await invite({ access_level: 20 })).json).toEqual({ status: 'success' })
+    expect((await world.root.get(`${place}/invitations`)).json).toMatchObject([{ access_level: 20, expires_at: null }])
+  })
+
   test('expired invitations are not accepted, and are purged', async ({ world }) => {
     const place = await placeIn(world, base)
     const email = address()

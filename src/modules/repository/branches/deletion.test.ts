@@ -1,6 +1,9 @@
 import { describe, expect } from 'vitest'
 import { pushesTo } from '../../../../test/tables/pushes.ts'
 import { git, temporaryFolder, test } from '../../../../test/world.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import type { RefName } from '../../../git/format/ref-name.ts'
+import { recordIntent } from '../../pushes/pushes/journal.ts'
 import { duringMove, storedProject } from '../commits/testing.ts'
 import { deleteMergedBranches } from './jobs.ts'
 import { branchAt } from './testing.ts'
@@ -41,6 +44,34 @@ describe('DELETE branches', () => {
       expect((await world.root.get(branchAt(id, default_branch))).status, `round ${round}`).toBe(200)
       await world.root.put(`/projects/${id}`, { default_branch: 'main' })
     }
+  })
+
+  test('a branch becomes the default branch while only another branch, or one of another project, is deleted', async ({
+    world,
+  }) => {
+    const [project, other] = [await storedProject(world), await storedProject(world)]
+    for (const { repository } of [project, other]) {
+      repository.commit({ a: '1' })
+      for (const name of ['x', 'y']) repository.git('update-ref', `refs/heads/${name}`, 'main')
+    }
+    const from = project.repository.git('rev-parse', 'x') as Oid
+    const pushes = { actorId: 1, transport: 'http', options: [] } as const
+    const ctx = await world.app.open(null)
+    for (const [{ id }, name] of [
+      [project, 'x'],
+      [other, 'y'],
+    ] as const)
+      await recordIntent(ctx, {
+        ...pushes,
+        projectId: id,
+        changes: [{ name: `refs/heads/${name}` as RefName, from, to: null }],
+      })
+    const choose = (default_branch: string) => world.root.put(`/projects/${project.id}`, { default_branch })
+    expect(await choose('x')).toMatchObject({
+      status: 400,
+      json: { message: { base: ["Could not change HEAD: branch 'x' is being deleted"] } },
+    })
+    expect(await choose('y')).toMatchObject({ status: 200, json: { default_branch: 'y' } })
   })
 
   test('a branch that moves during its deletion is deleted', async ({ world }) => {
