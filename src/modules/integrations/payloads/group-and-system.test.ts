@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
 import { test, unique } from '../../../../test/world.ts'
+import { removeGroup } from '../../groups/groups/jobs.ts'
 import { isoTime, nullOid, ofKind, oid, projectBlock, text, time, withContent } from './testing.ts'
 
 describe('hooks of groups and of the installation', () => {
@@ -219,6 +220,23 @@ describe('hooks of groups and of the installation', () => {
       .toEqual(expect.arrayContaining([group, inner, before].map(({ id }) => ['subgroup_destroy', id])))
     expect(subgroups().filter(([name]) => name === 'subgroup_destroy')).toHaveLength(3)
     await world.root.delete(`/hooks/${hook.id}`)
+  })
+
+  test('a hook of a group learns of the end of a subgroup whose last change was not sent yet when it was gone', async ({
+    world,
+  }) => {
+    await world.settings({ deletion_adjourned_period: 0, allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    const [outer, ann] = [await world.group(), await world.user()]
+    const group = await world.group({ parent: outer })
+    const flags = { push_events: false, member_events: true, subgroup_events: true }
+    await world.root.post(`/groups/${outer.id}/hooks`, { url: receiver.url, ...flags })
+    await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 30 })
+    await world.root.delete(`/groups/${group.id}`)
+    await removeGroup.run({ groupId: group.id }, await world.app.open(null))
+    await world.runJobs()
+    const ended = await receiver.request(({ json }) => json.event_name === 'subgroup_destroy')
+    expect(ended.json).toMatchObject({ group_id: group.id, full_path: group.full_path })
   })
 
   test('what was deleted with a subgroup or a user is not sent again with the group, or when the deletion is repeated', async ({
