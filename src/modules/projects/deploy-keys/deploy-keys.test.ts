@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { auditOf } from '../../../../test/tables/events.ts'
 import { deleteProject } from '../../../../test/tables/projects.ts'
 import { forgetKeyCreator } from '../../../../test/tables/users.ts'
 import { test } from '../../../../test/world.ts'
@@ -46,6 +47,17 @@ describe('deploy keys', () => {
     // Removing it from the last project deletes the key.
     expect((await world.root.get(`/keys/${made.json.id}`)).status).toBe(404)
     expect((await mia.post('/user/keys', { title: 'now mine', key })).status).toBe(201)
+  })
+
+  test('a deploy key that is sent as it is leaves no audit event', async ({ world }) => {
+    const { id } = await world.project()
+    const { json } = await world.root.post(keysOf(id), { title: 'robot', key: newPublicKey(), can_push: true })
+    const send = (more: object) => world.root.put(`${keysOf(id)}/${json.id}`, more)
+    const events = () => auditOf(world, { type: 'Project', id, event: 'deploy_key_updated' }, 'facts')
+    expect(await send({ title: 'robot', can_push: true })).toMatchObject({ status: 200, json })
+    expect(await events()).toEqual([])
+    expect((await send({ title: 'robot', can_push: false })).json).toMatchObject({ can_push: false })
+    expect(await events()).toMatchObject([{ facts: { can_push: false } }])
   })
 
   test('projects share a deploy key, with push access in some of them', async ({ world }) => {

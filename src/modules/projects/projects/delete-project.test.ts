@@ -43,12 +43,15 @@ describe('DELETE /projects/:id', () => {
 
   test('the daily job removes marked projects when their days are over, not before', async ({ world }) => {
     const [due, early, kept] = [await world.project(), await world.project(), await world.project()]
-    for (const { id } of [due, early]) await world.root.delete(`/projects/${id}`)
-    await changeProject(world, due.id, { marked_for_deletion_on: daysAgo(7) })
+    const also = await world.project()
+    for (const { id } of [due, also, early]) await world.root.delete(`/projects/${id}`)
+    for (const { id } of [due, also]) await changeProject(world, id, { marked_for_deletion_on: daysAgo(7) })
     await changeProject(world, early.id, { marked_for_deletion_on: daysAgo(6) })
     await removeMarkedProjects.run({}, await contextFor(world, null))
-    expect(await queued(world, due.id)).toHaveLength(1)
-    expect(await world.root.get(`/projects/${due.id}`)).toMatchObject(notFound)
+    for (const { id } of [due, also]) {
+      expect(await queued(world, id)).toHaveLength(1)
+      expect(await world.root.get(`/projects/${id}`)).toMatchObject(notFound)
+    }
     for (const { id } of [early, kept]) expect((await world.root.get(`/projects/${id}`)).status).toBe(200)
     const [audited] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${due.id}`)).json
     expect(audited).toMatchObject({
