@@ -49,6 +49,10 @@ export async function unsettleFirstPush(world: World, projectId: number): Promis
   return event.push_id
 }
 
+/** Makes a push older. */
+export const agePush = (world: World, pushId: number, age: string) =>
+  world.rows('update pushes set created_at = now() - $2::interval where id = $1', [pushId, age])
+
 /** Ends a push of which nothing moved. */
 export const dropPush = (world: World, pushId: number) =>
   world.rows(`update pushes set state = 'dropped' where id = $1`, [pushId])

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
 import {
+  agePush,
   deliveryStates,
   dropPush,
   exchangePushes,
@@ -86,6 +87,20 @@ describe('what is delivered', () => {
     await dropPush(world, unsettled)
     await expandAll()
     expect(await deliveryStates(world, idOf(at))).toEqual({ pending: 2 })
+    await world.root.delete(at)
+  })
+
+  test('a push is sent although an earlier one of the same branch was cut off more than a minute ago', async ({
+    world,
+  }) => {
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    const project = await world.project()
+    const at = await hookFor(world, project, 'https://203.0.114.9/', { push_events: true })
+    for (let n = 0; n < 2; n++) await commit(world, project, 'main')
+    await agePush(world, await unsettleFirstPush(world, project.id), '61 seconds')
+    const ctx = await contextFor(world, null)
+    while ((await expandEvents(ctx)) === 'more');
+    expect(await deliveryStates(world, idOf(at))).toEqual({ pending: 1 })
     await world.root.delete(at)
   })
 
