@@ -65,6 +65,13 @@ describe('exports of projects', () => {
     expect(mail!.body).toContain('/export/download')
   })
 
+  test('exports of two projects that are requested at once both finish', async ({ world }) => {
+    const both = [await stage(world), await stage(world)]
+    for (const { ann, at } of both) expect((await ann.post(at)).status).toBe(202)
+    await runExports(world)
+    for (const { ann, at } of both) expect((await ann.get(at)).json).toMatchObject({ export_status: 'finished' })
+  })
+
   test('D1-EXPORT-DOWNLOAD the download is a tar.gz with the suffix _export in its name', async ({ world }) => {
     const { ann, project, at } = await stage(world)
     await ann.post(at)
