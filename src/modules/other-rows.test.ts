@@ -167,7 +167,8 @@ const inInstance: readonly Noun[] = [
     make: () => {
       const username = unique('one')
       const email = `${username}@example.com`
-      return { username, name: 'One', email, password: unique('long password'), skip_confirmation: true }
+      const identity = { provider: 'ldap', extern_uid: username }
+      return { ...identity, username, name: 'One', email, password: unique('long password'), skip_confirmation: true }
     },
     change: { bio: 'changed', username: unique('changed'), email: `${unique('changed')}@example.com` },
     acts: [
@@ -179,6 +180,7 @@ const inInstance: readonly Noun[] = [
       ['POST', 'unban'],
       ['POST', 'follow'],
       ['POST', 'unfollow'],
+      ['DELETE', 'identities/ldap'],
     ],
   },
   { list: 'topics', make: () => ({ name: unique('topic'), title: 'x' }), change: { title: 'changed' } },

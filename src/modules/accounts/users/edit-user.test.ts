@@ -333,6 +333,36 @@ describe('PUT /users/:id', () => {
     expect((await world.root.get(`/users/${ann.id}`)).json.identities).toHaveLength(1)
   })
 
+  test('404 for an identity at the SAML provider of a group that does not exist', async ({ world }) => {
+    const identity = { provider: 'group_saml', extern_uid: unique('uid'), group_id_for_saml: 2147483647 }
+    expect(await edit(world, await world.user(), identity)).toMatchObject({
+      status: 404,
+      json: { message: '404 Group Not Found' },
+    })
+  })
+
+  test('the password of a user, and the link for a new one, stay when another user gets a new password', async ({
+    world,
+  }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const signIn = async () =>
+      (
+        await world.anonymous.send('POST', '//oauth/token', {
+          json: { grant_type: 'password', username: bob.username, password: 'correct horse battery' },
+        })
+      ).status
+    const ask = ({ username }: Client) => sendForm(world, '/-/users/password/new', { email: `${username}@example.com` })
+    const choose = async ({ username }: Client) =>
+      (await follow(world, (await linksTo(world, `${username}@example.com`))[0]!, { password: unique('new password') }))
+        .status
+    for (const who of [ann, bob]) await ask(who)
+    expect(await choose(ann)).toBe(200)
+    expect((await edit(world, ann, { password: unique('new password') })).status).toBe(200)
+    expect(await signIn()).toBe(200)
+    expect(await choose(bob)).toBe(200)
+    expect(await signIn()).not.toBe(200)
+  })
+
   test('user_updated names the administrator and the changed fields, without secrets', async ({ world }) => {
     const ann = await world.user()
     await edit(world, ann, { password: 'a new secret', bio: 'x' })

@@ -297,6 +297,16 @@ describe('the job after a push', () => {
     expect(json).not.toHaveProperty('license')
   })
 
+  test('the job after a push leaves the README, licence and counts of other projects', async ({ world }) => {
+    const [one, other] = [await world.project(), await world.project()]
+    await push(world, other, { 'README.md': '# Hi', LICENSE: mit })
+    const before = await refreshed(world, other)
+    expect(before).toMatchObject({ readme_url: expect.any(String), statistics: { commit_count: 1 } })
+    for (const branch of ['main', 'side']) await push(world, one, { [branch]: 'x' }, branch)
+    expect(await refreshed(world, one)).toMatchObject({ readme_url: null })
+    expect((await world.root.get(`/projects/${other.id}?statistics=true&license=true`)).json).toEqual(before)
+  })
+
   test('a project without README and licence has null, and an unknown licence is other', async ({ world }) => {
     const [bare, own] = [await world.project(), await world.project()]
     await push(world, bare, { 'src/a': 'a' })
