@@ -32,6 +32,13 @@ const askForToken = `HTTP Basic: Access denied
 You must use a personal access token with 'read_repository' or 'write_repository' scope for Git over HTTP.`
 
 describe('passwords', () => {
+  test('a sign-in is recorded for its user only', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    expect((await oauth(world, ann.username, password, freshAddress())).status).toBe(200)
+    const signedIn = async ({ id }: { id: number }) => (await world.root.get(`/users/${id}`)).json.current_sign_in_at
+    expect([await signedIn(ann), await signedIn(bob)]).toEqual([expect.any(String), null])
+  })
+
   test('git refuses the password of a user with 2FA and accepts their tokens', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'developer']] })

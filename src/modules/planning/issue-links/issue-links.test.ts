@@ -15,6 +15,18 @@ const notesOf = async (who: Client, { at }: OpenedIssue): Promise<string[]> =>
   (await who.get(`${at}/notes?sort=asc`)).json.map(({ body }: { body: string }) => body)
 
 describe('links between issues', () => {
+  test('the other links of an issue stay when one is removed', async ({ world }) => {
+    const [a, b, c] = [await openIssue(world), await openIssue(world), await openIssue(world)]
+    const [first] = [await link(world.root, a, b), await link(world.root, a, c)]
+    await link(world.root, b, c)
+    const linked = async ({ at }: OpenedIssue) =>
+      (await world.root.get(`${at}/links`)).json.map(({ id }: { id: number }) => id)
+    const [one] = (await world.root.get(`${a.at}/links`)).json
+    expect(first.status).toBe(201)
+    expect((await world.root.delete(`${a.at}/links/${one.issue_link_id}`)).status).toBe(200)
+    expect([await linked(a), await linked(b), await linked(c)]).toEqual([[c.id], [c.id], [a.id, b.id]])
+  })
+
   test('both issues show a link from their point of view', async ({ world }) => {
     const a = await openIssue(world)
     const [b, c] = [await openIssue(world, { project: a.project }), await openIssue(world)]
