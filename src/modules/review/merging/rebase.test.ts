@@ -31,6 +31,17 @@ describe('PUT …/merge_requests/:merge_request_iid/rebase', () => {
     expect(project.repository.git('rev-parse', 'main')).toBe(now)
   })
 
+  test('the rebase of a merge request goes on when that of another ends', async ({ world }) => {
+    const [one, other] = [await openMergeRequest(world, {}), await openMergeRequest(world, {})]
+    const isRunning = async ({ at }: { readonly at: string }) =>
+      (await world.root.get(`${at}?include_rebase_in_progress=true`)).json.rebase_in_progress
+    expect((await world.root.put(`${one.at}/rebase`)).status).toBe(202)
+    expect([await isRunning(one), await isRunning(other)]).toEqual([true, false])
+    expect((await world.root.put(`${other.at}/rebase`)).status).toBe(202)
+    await rebased(world, one.id, world.root)
+    expect([await isRunning(one), await isRunning(other)]).toEqual([false, true])
+  })
+
   test('a rebase with a conflict reports an error and moves nothing', async ({ world }) => {
     const { at, id, project, head } = await openMergeRequest(world, { files: { a: 'theirs\n' } })
     project.repository.commit({ a: 'ours\n' })
