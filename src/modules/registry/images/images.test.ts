@@ -117,6 +117,34 @@ describe('container repositories of projects and groups', () => {
     expect((await world.root.post(at(project, `/${id}/restore`))).status).toBe(404)
   })
 
+  test('other repositories of a project stay as they are when one is deleted or restored', async ({ world }) => {
+    const project = await world.project()
+    const ids: Record<string, number> = {}
+    for (const name of ['kept', 'one', 'two']) {
+      await (await Registry.open(world.root, imageAt(project, name))).image('tag')
+      ids[name] = (await repositoryOf(world, project, name)).id
+    }
+    const names = async () =>
+      (await world.root.get(at(project))).json.map(({ name, status }: { name: string; status: unknown }) => [
+        name,
+        status,
+      ])
+    await world.root.delete(at(project, `/${ids.one}`))
+    expect(await names()).toEqual([
+      ['kept', null],
+      ['one', 'delete_scheduled'],
+      ['two', null],
+    ])
+    await world.root.delete(at(project, `/${ids.two}`))
+    await world.runJobs()
+    await expect.poll(names).toEqual([['kept', null]])
+    expect((await world.root.post(at(project, `/${ids.one}/restore`))).status).toBe(201)
+    expect(await names()).toEqual([
+      ['kept', null],
+      ['one', null],
+    ])
+  })
+
   test('409 for restoring a repository whose name was pushed meanwhile', async ({ world }) => {
     const project = await world.project()
     await (await Registry.open(world.root, imageAt(project))).image('one')

@@ -94,6 +94,30 @@ describe('approval settings of a project', () => {
     expect(await approve(dan, at)).toBe(201)
   })
 
+  test('who committed to a merge request may not approve it after a push to another one either', async ({ world }) => {
+    const { at, dan, project, branch, configure } = await opened(world)
+    await configure({ merge_requests_disable_committers_approval: true })
+    const actions = [{ action: 'create', file_path: 'more', content: 'x' }]
+    await dan.post(`/projects/${project.id}/repository/commits`, { branch, commit_message: 'more', actions })
+    await afterPush(world, project)
+    expect(await approve(dan, at)).toBe(403)
+    const other = await openMergeRequest(world, {})
+    const sha = other.project.repository.commit({ c: 'c' }, { branch: other.branch })
+    await afterPush(world, other.project)
+    expect((await world.root.get(other.at)).json.sha).toBe(sha)
+    expect(await approve(dan, at)).toBe(403)
+  })
+
+  test('the settings of a project stay when those of another are changed', async ({ world }) => {
+    const [one, other] = [await world.project(), await world.project()]
+    const at = ({ id }: { readonly id: number }) => `/projects/${id}/approvals`
+    await world.root.post(at(other), { require_password_to_approve: true, approvals_before_merge: 2 })
+    const before = (await world.root.get(at(other))).json
+    for (const require_password_to_approve of [true, false])
+      await world.root.post(at(one), { require_password_to_approve, approvals_before_merge: 1 })
+    expect((await world.root.get(at(other))).json).toEqual(before)
+  })
+
   test('a push keeps approvals if the project says so', async ({ world }) => {
     const { at, dan, project, branch, configure } = await opened(world)
     const push = async (file_path: string) => {
