@@ -63,6 +63,8 @@ describe('suggestions of a note', () => {
     expect(reply.json.suggestions).toMatchObject([{ from_line: 2, to_line: 2, to_content: '2\n' }])
     await world.root.put(at, { body: 'Never mind' })
     expect((await world.root.get(at)).json.suggestions).toEqual([])
+    const other = `${request.at}/notes/${reply.json.id}`
+    expect((await world.root.get(other)).json.suggestions).toEqual(reply.json.suggestions)
     const general = await world.root.post(`${request.at}/notes`, { body })
     expect(general.json).not.toHaveProperty('suggestions')
   })
