@@ -11,6 +11,7 @@ type Noun = {
   readonly make: (n: number) => Body
   /** Undefined if it cannot be changed. */
   readonly change?: Body
+  readonly method?: 'PUT' | 'PATCH'
   /** What else is done to one, in this order, before it is deleted. */
   readonly acts?: readonly (readonly ['POST' | 'PUT' | 'DELETE', string, Body?])[]
   /** What names one in its path. */
@@ -84,6 +85,8 @@ const inProjects: readonly Noun[] = [
   {
     list: 'protected_branches',
     make: (n) => ({ name: `protected-${n}` }),
+    change: { allow_force_push: true },
+    method: 'PATCH',
     key: 'name',
   },
   { list: 'protected_tags', make: (n) => ({ name: `protected-${n}` }), key: 'name' },
@@ -217,7 +220,7 @@ const issueAt = async (world: World) => {
 
 /** Makes two in one place and one in another; changes and deletes the first; the others stay as they are. */
 async function leavesOthers(who: Client, places: readonly [string, string], noun: Noun): Promise<void> {
-  const { list, make, change, acts = [], key = 'id', query = '' } = noun
+  const { list, make, change, method: by = 'PUT', acts = [], key = 'id', query = '' } = noun
   const make1 = async (place: string, n: number) => {
     const made = await who.post(`${place}/${list}`, make(n))
     expect(made.status, made.text).toBe(201)
@@ -232,7 +235,7 @@ async function leavesOthers(who: Client, places: readonly [string, string], noun
   const before = await read()
   expect(before.map(({ status }) => status)).toEqual([200, 200])
   if (change) {
-    const changed = await who.put(first, change)
+    const changed = await who.send(by, first, { json: change })
     expect(changed.status, changed.text).toBe(200)
     expect(await read()).toEqual(before)
   }

@@ -62,6 +62,20 @@ describe('passwords', () => {
     expect((await oauth(world, ann.username, password, freshAddress())).status).toBe(200)
   })
 
+  test('the grace period of a user who is required to use 2FA goes on when another user enables it', async ({
+    world,
+  }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const status = async () => (await oauth(world, ann.username, password, freshAddress())).status
+    await world.settings({ require_two_factor_authentication: true, two_factor_grace_period: 2 })
+    for (const { username } of [ann, bob])
+      expect((await oauth(world, username, password, freshAddress())).status).toBe(200)
+    await demandTwoFactorSince(world, ann.id, '121 minutes')
+    expect(await status()).toBe(400)
+    await withTwoFactor(world, bob)
+    expect(await status()).toBe(400)
+  })
+
   test('users required to use 2FA sign in by password until their grace period ends', async ({ world }) => {
     const ann = await world.user()
     const address = freshAddress()

@@ -52,6 +52,17 @@ describe('two-factor authentication', () => {
     expect((await confirm(second.json.secret)).status).toBe(201)
   })
 
+  test('the recovery codes of a user stay when another user gets some, or disables 2FA', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    await withTwoFactor(world, ann)
+    const device = await withTwoFactor(world, bob)
+    const left = async () => (await ann.get('/user/two_factor')).json
+    expect(await left()).toMatchObject({ enabled: true, recovery_codes_left: 10 })
+    const [code] = device.recoveryCodes
+    expect((await bob.delete('/user/two_factor', { json: { code } })).status).toBe(204)
+    expect(await left()).toMatchObject({ enabled: true, recovery_codes_left: 10 })
+  })
+
   test('2FA secrets and recovery codes are unreadable in the database', async ({ world }) => {
     const ann = await world.user()
     const { secret, recoveryCodes } = await withTwoFactor(world, ann)
