@@ -218,7 +218,10 @@ const issueAt = async (world: World) => {
   return `${at}/${(await world.root.post(at, { title: unique('discussed') })).json.iid}`
 }
 
-/** Makes two in one place and one in another; changes and deletes the first; the others stay as they are. */
+/**
+ * Makes two in one place and one in another; changes and deletes the first; the others stay as they are, also when another place is named
+ * in the path of one of them.
+ */
 async function leavesOthers(who: Client, places: readonly [string, string], noun: Noun): Promise<void> {
   const { list, make, change, method: by = 'PUT', acts = [], key = 'id', query = '' } = noun
   const make1 = async (place: string, n: number) => {
@@ -234,6 +237,13 @@ async function leavesOthers(who: Client, places: readonly [string, string], noun
   }
   const before = await read()
   expect(before.map(({ status }) => status)).toEqual([200, 200])
+  if (key === 'id' && places[0] !== places[1]) {
+    const elsewhere = others[0]!.replace(places[0], places[1])
+    expect((await who.get(elsewhere)).status).toBe(404)
+    if (change) expect((await who.send(by, elsewhere, { json: change })).status).toBe(404)
+    await who.delete(elsewhere)
+    expect(await read(), 'through another place').toEqual(before)
+  }
   if (change) {
     const changed = await who.send(by, first, { json: change })
     expect(changed.status, changed.text).toBe(200)

@@ -125,3 +125,16 @@ describe('secondary e-mails', () => {
     expect(await world.root.get('/users/2147483647/emails')).toMatchObject({ status: 404 })
   })
 })
+
+test('a link to an address that its user has removed does not confirm it for another user who has added it since', async ({
+  world,
+}) => {
+  const [ann, bob] = [await world.user(), await world.user()]
+  const email = `${unique('shared')}@example.com`
+  const { id } = (await ann.post('/user/emails', { email })).json
+  const [link] = await linksTo(world, email)
+  expect((await ann.delete(`/user/emails/${id}`)).status).toBe(204)
+  expect((await bob.post('/user/emails', { email })).status).toBe(201)
+  expect((await follow(world, link!)).status).toBe(422)
+  expect((await bob.get('/user/emails')).json).toMatchObject([{ email, confirmed_at: null }])
+})

@@ -49,6 +49,15 @@ describe('deployments', () => {
     })
   })
 
+  test('other deployments stay as they are when one is changed or deleted', async ({ world }) => {
+    const { maintainer, at, deploy } = await deployed(world)
+    const [first, second] = [(await deploy()).json, (await deploy()).json]
+    expect((await maintainer.put(`${at}/${first.id}`, { status: 'failed' })).status).toBe(200)
+    expect((await maintainer.get(`${at}/${second.id}`)).json).toEqual(second)
+    expect((await maintainer.delete(`${at}/${first.id}`)).status).toBe(204)
+    expect((await maintainer.get(`${at}/${second.id}`)).json).toEqual(second)
+  })
+
   test('a successful deployment makes a stopped environment available', async ({ world }) => {
     const { developer, at, deploy, environments } = await deployed(world)
     const { id, environment } = (await deploy()).json
