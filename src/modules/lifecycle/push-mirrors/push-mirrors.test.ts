@@ -174,6 +174,24 @@ describe('when push mirrors run', () => {
     expect(await world.jobs(`push_to_mirror:${archived.id}`)).toEqual([])
   })
 
+  test('other mirrors of a project stay as they are when one is updated, fails, or cannot start', async ({ world }) => {
+    const working = await mirrored(world)
+    const failing = await mirrorTo(world, working.project, 'http://no-such-host.invalid/x.git')
+    await failing.update()
+    const failed = await state(world, failing)
+    expect(failed.last_error).toEqual(expect.any(String))
+    await working.update()
+    const updated = await state(world, working)
+    expect(updated).toMatchObject({ update_status: 'finished', last_error: null })
+    expect(await state(world, failing)).toEqual(failed)
+    await failing.update()
+    expect(await state(world, working)).toEqual(updated)
+    const before = await state(world, failing)
+    await done(world.root.put(working.at, { enabled: false }))
+    await working.update()
+    expect(await state(world, failing)).toEqual(before)
+  })
+
   test('an update runs on request, but not of a disabled mirror', async ({ world }) => {
     const project = await sourceOf(world)
     const mirror = await mirrorTo(world, project, 'https://203.0.114.1/a.git', { enabled: false })
