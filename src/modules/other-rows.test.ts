@@ -280,3 +280,28 @@ describe('a change and a deletion of one leave others in the same place and else
     leavesOthers(world.root, [await issueAt(world), await issueAt(world)], noun),
   )
 })
+
+describe('what belongs to one record stays when that of another is removed', () => {
+  test('labels of boards, milestones of releases, subscriptions to labels', async ({ world }) => {
+    const { root } = world
+    const ann = await world.user()
+    const at = await projectAt(world)
+    await root.post(`${at}/members`, { user_id: ann.id, access_level: 30 })
+    await root.post(`${at}/labels`, { name: 'bug', color })
+    await root.post(`${at}/milestones`, { title: 'm' })
+    const boards: string[] = []
+    for (const n of [1, 2]) {
+      boards.push(`${at}/boards/${(await root.post(`${at}/boards`, { name: `board ${n}` })).json.id}`)
+      expect((await root.put(boards.at(-1)!, { labels: 'bug' })).json.labels).toHaveLength(1)
+      const release = { tag_name: `v${n}`, ref: 'main', description: 'x', milestones: ['m'] }
+      expect((await root.post(`${at}/releases`, release)).json.milestones).toHaveLength(1)
+    }
+    for (const who of [ann, root]) expect((await who.post(`${at}/labels/bug/subscribe`)).status).toBe(201)
+    expect((await root.put(boards[0]!, { labels: '' })).json.labels).toEqual([])
+    expect((await root.put(`${at}/releases/v1`, { milestones: [] })).json.milestones ?? []).toEqual([])
+    expect((await root.post(`${at}/labels/bug/unsubscribe`)).status).toBe(201)
+    expect((await root.get(boards[1]!)).json.labels).toHaveLength(1)
+    expect((await root.get(`${at}/releases/v2`)).json.milestones).toHaveLength(1)
+    expect((await ann.get(`${at}/labels/bug`)).json.subscribed).toBe(true)
+  })
+})

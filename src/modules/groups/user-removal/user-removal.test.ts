@@ -33,6 +33,25 @@ async function contribution(world: World, who: Client) {
 }
 
 describe('DELETE /users/:id', () => {
+  test('stars, mirrors and snippets of others stay when a user is deleted with their contributions', async ({
+    world,
+  }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const { id } = await world.project({ visibility: 'public' })
+    const snippet = { title: 'x', file_name: 'a', content: 'x', visibility: 'private' }
+    const kept = (await bob.post('/snippets', snippet)).json.id
+    await ann.post('/snippets', snippet)
+    for (const who of [ann, bob]) expect((await who.post(`/projects/${id}/star`)).status).toBe(201)
+    const mirror = { url: 'https://203.0.114.9/a.git', enabled: true }
+    expect((await world.root.post(`/projects/${id}/remote_mirrors`, mirror)).status).toBe(201)
+    await remove(world, ann, true)
+    await settle(world, ann, true)
+    const { json: starrers } = await world.root.get(`/projects/${id}/starrers`)
+    expect(starrers.map(({ user }: { user: { id: number } }) => user.id)).toEqual([bob.id])
+    expect((await world.root.get(`/projects/${id}/remote_mirrors`)).json).toMatchObject([{ enabled: true }])
+    expect((await bob.get(`/snippets/${kept}`)).status).toBe(200)
+  })
+
   test('D3-USER-DELETE: administrators delete users with 204, then 404', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     for (const who of [ann, bob])

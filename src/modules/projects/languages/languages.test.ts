@@ -130,6 +130,15 @@ describe('GET /projects/:id/languages', () => {
   const refresh = async (world: World, projectId: number) =>
     refreshLanguages.run({ projectId }, await contextFor(world, null))
 
+  test('the languages of a project stay when those of another are found', async ({ world }) => {
+    const [one, other] = [await world.project(), await world.project()]
+    const languages = async ({ id }: TestProject) => (await world.root.get(`/projects/${id}/languages`)).json
+    await push(world, other, 'a.rb', 'x'.repeat(200))
+    await push(world, one, 'b.go', 'x'.repeat(100))
+    for (const { id } of [other, one]) await refresh(world, id)
+    expect([await languages(one), await languages(other)]).toEqual([{ Go: 100 }, { Ruby: 100 }])
+  })
+
   test('D2-LANGUAGES-PERCENT: languages have percentages once the job has run', async ({ world }) => {
     const project = await world.project({ visibility: 'public' })
     const get = () => world.anonymous.get(`/projects/${project.id}/languages`)

@@ -161,6 +161,25 @@ describe('protected branches', () => {
     expect((await mia.head(`${rulesOf(id)}?per_page=3`)).headers['x-total']).toBe('4')
   })
 
+  test('the access levels of a protected branch stay when those of another are changed or named there', async ({
+    world,
+  }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ a: 'a' })
+    for (const name of ['x', 'y']) repository.git('update-ref', `refs/heads/${name}`, 'main')
+    const [x, y] = [
+      (await world.root.post(rulesOf(id), { name: 'x' })).json,
+      (await world.root.post(rulesOf(id), { name: 'y' })).json,
+    ]
+    const foreign = { allowed_to_push: [{ id: y.push_access_levels[0].id, _destroy: true }] }
+    expect((await world.root.send('PATCH', at(id, 'x'), { json: foreign })).status).toBe(400)
+    const own = { allowed_to_push: [{ id: x.push_access_levels[0].id, _destroy: true }, { access_level: 30 }] }
+    expect((await world.root.send('PATCH', at(id, 'x'), { json: own })).status).toBe(200)
+    const flags = { developers_can_push: true, developers_can_merge: true }
+    expect((await world.root.put(`/projects/${id}/repository/branches/x/protect`, flags)).status).toBe(200)
+    expect((await world.root.get(at(id, 'y'))).json).toEqual(y)
+  })
+
   test('PATCH of a protected branch adds, changes and removes access levels', async ({ world }) => {
     const ann = await world.user()
     const { mia, id } = await maintained(world, [[ann, 'developer']])
