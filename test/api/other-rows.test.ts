@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { type Client, test, unique, type World } from '../../test/world.ts'
-import { newPublicKey } from './accounts/ssh-keys/testing.ts'
+import { newPublicKey } from '../../src/modules/accounts/ssh-keys/testing.ts'
+import { type Client, test, unique, type World } from '../world.ts'
 
 type Body = Record<string, unknown>
 
