@@ -60,6 +60,10 @@ describe('mutants of SQL', () => {
       ].map((condition) => of(condition).replace('b `', 'b `')),
     )
   })
+
+  test('drop the condition before an or at the end of a part', () => {
+    expect(mutated('sql`a = ${x} or `')).toEqual(['sql`a <> ${x} or `', 'sql` `'])
+  })
 })
 
 describe('the mutants of the code of permissions', () => {

@@ -81,7 +81,9 @@ function droppedOperands(source: string, tokens: readonly Token[]): Edit[] {
       if (from === to) continue
       const isLast = index === operands.length - 1
       const first = isLast ? tokens[connectors[index - 1]!]! : tokens[from]!
-      const end = isLast ? tokens[to - 1]!.end : tokens[connectors[index]! + 1]!.start
+      const connector = connectors[index]!
+      // The part of a statement may end with `or`.
+      const end = isLast ? tokens[to - 1]!.end : (tokens[connector + 1]?.start ?? tokens[connector]!.end)
       edits.push(removal(source, first.start, end))
     }
   }
