@@ -7,12 +7,13 @@ import * as entries from '../layout/names.ts'
 import { groupRelations } from '../layout/relations.ts'
 import { jsonOf } from '../records/json.ts'
 import { LineFile } from '../records/write-records.ts'
+import { addBoard, type BoardParts } from './boards.ts'
 import { addMember } from './convert-project.ts'
 import { Converter } from './converter.ts'
 import { addEpics } from './epics.ts'
 import { type GroupTree, keyOf, labelIn, milestoneIn, type PlacedGroup } from './group-tree.ts'
 import { maxJsonBytes } from './tree.ts'
-import { isObject, listIn, type Nested, oneIn, pick, scalar, timesOf } from './values.ts'
+import { listIn, type Nested, pick, scalar, timesOf } from './values.ts'
 
 const groupEntry = 'group.json'
 
@@ -115,32 +116,9 @@ async function addPlans(tree: GroupTree, placed: PlacedGroup): Promise<void> {
 }
 
 async function addBoards(tree: GroupTree, placed: PlacedGroup): Promise<void> {
-  const { to } = tree
-  for (const given of listIn(placed.group, 'boards')) {
-    const board = await to.add('boards', {
-      group: placed.line,
-      name: given['name'],
-      milestone: milestoneIn(tree, placed, oneIn(given, 'milestone')),
-      ...pick(given, 'weight', 'hide_backlog_list', 'hide_closed_list'),
-      ...timesOf(given),
-    })
-    if (board === undefined) continue
-    for (const list of listIn(given, 'lists')) {
-      const [label, milestone, user] = [oneIn(list, 'label'), oneIn(list, 'milestone'), list['user_id']]
-      // The lists of open and closed issues are no rows here.
-      if (!label && !milestone && !Number.isSafeInteger(user)) continue
-      const of = {
-        label: label && (await labelIn(tree, placed, label)),
-        milestone: label ? undefined : milestoneIn(tree, placed, milestone),
-        assignee: label || milestone ? undefined : to.userOf(user),
-      }
-      if (Object.values(of).every((each) => each === undefined)) to.leaveOut('board_lists')
-      else await to.add('board_lists', { board, ...of, position: list['position'] ?? 0, ...timesOf(list) })
-    }
-    for (const { label } of listIn(given, 'board_labels')) {
-      const line = isObject(label) ? await labelIn(tree, placed, label) : undefined
-      if (line === undefined) to.leaveOut('board_labels')
-      else await to.add('board_labels', { board, label: line })
-    }
+  const parts: BoardParts = {
+    labelOf: (label) => labelIn(tree, placed, label),
+    milestoneOf: async (milestone) => milestoneIn(tree, placed, milestone),
   }
+  for (const board of listIn(placed.group, 'boards')) await addBoard(tree.to, board, parts, { group: placed.line })
 }

@@ -1,9 +1,10 @@
 import type { Unpacked } from '../archive/unpack.ts'
 import * as entries from '../layout/names.ts'
 import { projectRelations } from '../layout/relations.ts'
+import { addBoard } from './boards.ts'
 import { Converter } from './converter.ts'
-import { addMilestone, convertNoteable, type Noteables, noteableLabel } from './noteables.ts'
-import { isObject, listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
+import { addMilestone, convertNoteable, type Noteables, noteableLabel, noteableMilestone } from './noteables.ts'
+import { listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
 
 /** The top level of an archive of the reference product, with each relation as a stream. */
 export type ReferenceTree = {
@@ -99,7 +100,11 @@ export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, fo
   for (const kind of ['branch', 'tag'] as const)
     for await (const one of tree.of(kind === 'branch' ? 'protected_branches' : 'protected_tags'))
       await addProtection(to, kind, one)
-  for await (const board of tree.of('boards')) await addBoard(noteables, board)
+  const parts = {
+    labelOf: (label: Nested) => noteableLabel(noteables, label),
+    milestoneOf: (milestone: Nested | undefined) => noteableMilestone(noteables, milestone),
+  }
+  for await (const board of tree.of('boards')) await addBoard(to, board, parts)
   for await (const badge of tree.of('project_badges'))
     await to.add('badges', { ...pick(badge, 'name', 'link_url', 'image_url'), ...timesOf(badge) })
   for (const name of settingRelations)
@@ -222,16 +227,4 @@ async function addProtection(to: Converter, kind: 'branch' | 'tag', one: Nested)
           ...(user === undefined ? { access_level: access['access_level'] } : { user }),
         })
     }
-}
-
-async function addBoard(noteables: Noteables, board: Nested): Promise<void> {
-  const { to } = noteables
-  const line = await to.add('boards', { name: board['name'], ...timesOf(board) })
-  if (line === undefined) return
-  for (const list of listIn(board, 'lists')) {
-    const label = isObject(list['label']) ? await noteableLabel(noteables, list['label']) : undefined
-    // The lists of open and closed issues are no rows here.
-    if (label !== undefined)
-      await to.add('board_lists', { board: line, label, position: list['position'] ?? 0, ...timesOf(list) })
-  }
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { git, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
+import { mailsTo } from '../../instance/mails/testing.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { type Crafted, craft, entriesOf, exportOf, importOf } from '../testing.ts'
 
@@ -24,7 +25,8 @@ async function imported(
   ]
   const { id, import_status, import_error } = await importOf(world, craft(entries), importer, fields)
   expect({ import_status, import_error }).toEqual({ import_status: 'finished', import_error: null })
-  return async (path: string) => (await importer.get(`/projects/${id}${path}`)).json
+  const get = async (path: string) => (await importer.get(`/projects/${id}${path}`)).json
+  return Object.assign(get, { importer })
 }
 
 /** The branches `main` and `topic` as a bundle, and the head of the second. */
@@ -294,5 +296,46 @@ describe('details of archives of the reference product', () => {
     ])
     expect(await get('/issues/3/notes')).toMatchObject([{ body: expect.stringContaining('Text') }])
     expect((await get('/merge_requests/4/notes')).map(({ type }: any) => type)).toHaveLength(3)
+  })
+
+  test('lists of a board are those of labels, milestones and people, and those without are counted', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const milestone = { iid: 1, title: 'Soon', state: 'active', ...times }
+    const label = { title: 'bug', color: '#F0a', type: 'ProjectLabel', ...times }
+    const get = await imported(world, {
+      labels: [label],
+      milestones: [milestone],
+      project_members: [
+        { access_level: 30, user: { id: 11, username: ann.username, email: `${ann.username}@example.com` }, ...times },
+      ],
+      boards: [
+        {
+          name: 'Board',
+          milestone,
+          hide_backlog_list: true,
+          ...times,
+          lists: [
+            { list_type: 'backlog', ...times },
+            { list_type: 'label', label, position: 0, max_issue_count: 3, ...times },
+            { list_type: 'milestone', milestone, position: 1, ...times },
+            { list_type: 'assignee', user_id: 11, position: 2, ...times },
+            { list_type: 'label', label: { title: 'odd', color: 'red', ...times }, position: 3, ...times },
+          ],
+        },
+      ],
+    })
+    expect(await get('/labels')).toMatchObject([{ name: 'bug', color: '#FF00aa' }])
+    const [board] = await get('/boards')
+    expect(board).toMatchObject({ name: 'Board', milestone: { title: 'Soon' }, hide_backlog_list: true })
+    expect(board.lists).toMatchObject([
+      { label: { name: 'bug' }, max_issue_count: 3 },
+      { milestone: { title: 'Soon' } },
+      { assignee: { id: ann.id } },
+    ])
+    expect(board.lists).toHaveLength(3)
+    const mails = await mailsTo(world, `${get.importer.username}@example.com`)
+    expect(mails.at(-1)!.body).toContain('board_lists: 1')
   })
 })

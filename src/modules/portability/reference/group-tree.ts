@@ -1,5 +1,5 @@
 import type { Converter } from './converter.ts'
-import { type Nested, pick, scalar, timesOf } from './values.ts'
+import { colorOf, type Nested, pick, scalar, timesOf } from './values.ts'
 
 /** A group of an archive, its line, and the group in which it is nested. */
 export type PlacedGroup = {
@@ -34,7 +34,8 @@ export async function labelIn(tree: GroupTree, placed: PlacedGroup, label: Neste
   }
   const line = await tree.to.add('labels', {
     group: placed.line,
-    ...pick(label, 'title', 'color', 'description'),
+    ...pick(label, 'title', 'description'),
+    color: colorOf(label['color']),
     ...timesOf(label),
   })
   if (line !== undefined) tree.labels.set(keyOf(placed, title), line)

@@ -1,6 +1,6 @@
 import { isPosition } from '../../discussion/index.ts'
 import type { Converter } from './converter.ts'
-import { hexOf, isObject, listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
+import { colorOf, hexOf, isObject, listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
 
 /** What issues and merge requests refer to. */
 export type Noteables = {
@@ -19,7 +19,8 @@ export async function noteableLabel(noteables: Noteables, label: Nested): Promis
   const known = labels.get(key)
   if (known !== undefined) return known
   const line = await to.add('labels', {
-    ...pick(label, 'title', 'color', 'description'),
+    ...pick(label, 'title', 'description'),
+    color: colorOf(label['color']),
     ...timesOf(label),
     ...(isOfGroup && { group: true }),
   })
@@ -31,7 +32,10 @@ export async function noteableLabel(noteables: Noteables, label: Nested): Promis
 }
 
 /** Milestones of the project are in its list; those of groups are only where they are used. */
-async function noteableMilestone(noteables: Noteables, milestone: Nested | undefined): Promise<number | undefined> {
+export async function noteableMilestone(
+  noteables: Noteables,
+  milestone: Nested | undefined,
+): Promise<number | undefined> {
   if (!milestone) return undefined
   const known = noteables.milestones.get(milestone['title'])
   return known ?? addMilestone(noteables, milestone, true)

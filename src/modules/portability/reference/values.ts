@@ -40,3 +40,7 @@ export function timesOf(record: Nested): { created_at: string | undefined; updat
 
 /** A value that is no list and no object: these may be nested deeper than can be written. */
 export const scalar = (value: unknown): unknown => (value !== null && typeof value === 'object' ? undefined : value)
+
+/** A colour with six digits, of which one with three is an abbreviation. */
+export const colorOf = (value: unknown): unknown =>
+  typeof value === 'string' && /^#[0-9a-fA-F]{3}$/.test(value) ? value.replace(/[^#]/g, '$&$&') : value
