@@ -108,7 +108,7 @@ export async function unbundle(repo: Repository, path: string, limits: BundleLim
   })
   if (listed.length !== refs.size) throw new BundleRefusal('A reference names an object that is not in the pack')
   await requireCommits(listed)
-  await requireAll(repo)
+  await requireComplete(repo)
   return listed
 }
 
@@ -193,8 +193,11 @@ async function requireCommits(refs: readonly Ref[]): Promise<void> {
   if (wrong) throw new BundleRefusal(`The reference ${wrong.name} is not a commit`)
 }
 
-/** Everything that the refs reach is there. Git checked the links within the pack, but not that nothing is beyond it. */
-async function requireAll(repo: Repository): Promise<void> {
+/**
+ * Everything that the refs reach is there. Git checked the links within the pack, but not that nothing is beyond it. Throws
+ * `BundleRefusal`.
+ */
+export async function requireComplete(repo: Repository): Promise<void> {
   const child = await repo.start('rev-list', {
     flags: ['--objects', '--all', '--quiet'],
     lane: 'transfer',

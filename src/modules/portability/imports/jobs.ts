@@ -110,14 +110,15 @@ async function prepare(
 ): Promise<{ prepared: Prepared; filling: Filling }> {
   const { importer } = await permitted(ctx, projectId, pending.user_id)
   const opened = await openArchive(ctx, await digestOf(ctx, projectId, pending), folder)
-  const { unpacked, attributes, leftOut } = await treeOf(opened, folder)
+  const { unpacked, attributes, snippetFiles, heads, leftOut } = await treeOf(opened, folder)
   const records = ownRecords(unpacked, entries.relationEntry)
   await checkRecords(records, relationsFor(importer), { isAdministrator: importer.actor?.admin === true })
   const people = await readPeople(ctx, importer, unpacked)
-  const refs = await withBranchesOfForks(repo, await fillFromBundle(ctx, repo, unpacked, entries.bundleEntry), records)
+  const bundled = await fillFromBundle(ctx, repo, unpacked, entries.bundleEntry)
+  const refs = await withBranchesOfForks(repo, bundled, records, heads)
   const files = await storeFiles(ctx, unpacked)
   const avatar = await avatarIn(ctx, unpacked, 'avatar/')
-  const sides = await fillSides(ctx, unpacked)
+  const sides = await fillSides(ctx, unpacked, { importer, files: snippetFiles })
   const defaultBranch = attributes['default_branch']
   return {
     prepared: { importer, attributes, records, people, files, avatar, sides, leftOut },
@@ -138,7 +139,7 @@ async function treeOf(unpacked: Unpacked, folder: string): Promise<Converted> {
   if (attributes && format?.name === entries.recordFormat.name) {
     if (format.version !== entries.recordFormat.version)
       throw new ArchiveRefusal('The archive was made by a newer version, whose records are not known')
-    return { unpacked, attributes, leftOut: new Map() }
+    return { unpacked, attributes, snippetFiles: new Map(), heads: new Map(), leftOut: new Map() }
   }
   const tree = await referenceTree(unpacked)
   if (!tree) throw new ArchiveRefusal('The archive has no project')

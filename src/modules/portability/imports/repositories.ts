@@ -1,10 +1,11 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchName, branchRef } from '../../../git/format/ref-name.ts'
+import { readCommit } from '../../../git/objects/commits.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import { type Ref, type RefTip, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { BundleRefusal, headOfBundle, unbundle } from '../../../git/transfer/bundle.ts'
+import { BundleRefusal, headOfBundle, requireComplete, unbundle } from '../../../git/transfer/bundle.ts'
 import { repositorySize } from '../../../git/transfer/maintenance.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
@@ -14,10 +15,18 @@ import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked } from '../archive/unpack.ts'
 import * as entries from '../layout/names.ts'
 import { mergeRequestRelation } from '../layout/relations.ts'
+import type { SnippetFile } from '../reference/snippets.ts'
 import type { RecordSource } from './own-records.ts'
+import { commitSnippetFile } from './snippet-file.ts'
 
 const limits = { refs: 500_000 }
 const mebibyte = 1024 * 1024
+
+const refusing =
+  (name: string) =>
+  (error: unknown): never => {
+    throw error instanceof BundleRefusal ? new ArchiveRefusal(`${name}: ${error.message}`) : error
+  }
 
 /** Fills an empty repository from a bundle of the archive; no refs without one. Throws `ArchiveRefusal`. */
 export async function fillFromBundle(
@@ -28,9 +37,7 @@ export async function fillFromBundle(
 ): Promise<readonly Ref[]> {
   const file = unpacked.get(name)
   if (!file) return []
-  const refs = await unbundle(repo, file.path, limits).catch((error: unknown) => {
-    throw error instanceof BundleRefusal ? new ArchiveRefusal(`${name}: ${error.message}`) : error
-  })
+  const refs = await unbundle(repo, file.path, limits).catch(refusing(name))
   const limit = ctx.settings.repository_size_limit
   if (limit > 0 && planOffers(ctx.plan, 'premium') && (await repositorySize(repo.gitDir)) > limit * mebibyte)
     throw new ArchiveRefusal(`${name}: The repository is larger than the limit of ${limit} MB`)
@@ -60,10 +67,7 @@ export async function fillSide(
   name: string,
 ): Promise<Unheld | undefined> {
   if (!unpacked.has(name)) return undefined
-  const row: SideRepository = await insertUnheld(ctx.db, kind)
-  const dir = projectRepositoryDir(ctx, row)
-  await ctx.git.ensureRepository(dir, { defaultBranch: initialBranch, key: row.repository_key })
-  const repo = ctx.git.open(dir, row.repository_key)
+  const { row, repo } = await makeUnheld(ctx, kind)
   const refs = await fillFromBundle(ctx, repo, unpacked, name)
   const branches = refs.flatMap((ref) => branchName(ref.name) ?? [])
   const usual = ['master', 'main', ...branches].find((branch) => branches.includes(branch))
@@ -72,14 +76,35 @@ export async function fillSide(
   return { id: row.id, defaultBranch, size: await repositorySize(repo.gitDir) }
 }
 
+async function makeUnheld(
+  ctx: Ctx,
+  kind: 'project_wiki' | 'snippet',
+): Promise<{ row: SideRepository; repo: Repository }> {
+  const row = await insertUnheld(ctx.db, kind)
+  const dir = projectRepositoryDir(ctx, row)
+  await ctx.git.ensureRepository(dir, { defaultBranch: initialBranch, key: row.repository_key })
+  return { row, repo: ctx.git.open(dir, row.repository_key) }
+}
+
+/** Fills the repository of a snippet with its only file. */
+async function fillSnippet(ctx: Ctx, importer: Ctx, file: SnippetFile): Promise<Unheld> {
+  const { row, repo } = await makeUnheld(ctx, 'snippet')
+  await commitSnippetFile(importer, repo, file)
+  return { id: row.id, defaultBranch: initialBranch, size: await repositorySize(repo.gitDir) }
+}
+
 export type SideRepositories = {
   readonly wiki: Unheld | undefined
   /** By the lines of their records. */
   readonly snippets: ReadonlyMap<number, Unheld>
 }
 
-/** Fills the repositories of the wiki and of all snippets. */
-export async function fillSides(ctx: Ctx, unpacked: Unpacked): Promise<SideRepositories> {
+/** Fills the repositories of the wiki and of all snippets. `files` are snippets without a bundle, which the importer commits. */
+export async function fillSides(
+  ctx: Ctx,
+  unpacked: Unpacked,
+  { importer, files }: { readonly importer: Ctx; readonly files: ReadonlyMap<number, SnippetFile> },
+): Promise<SideRepositories> {
   const wiki = await fillSide(ctx, 'project_wiki', unpacked, entries.wikiEntry)
   const snippets = new Map<number, Unheld>()
   for (const name of unpacked.keys()) {
@@ -87,27 +112,32 @@ export async function fillSides(ctx: Ctx, unpacked: Unpacked): Promise<SideRepos
     const filled = Number.isNaN(line) ? undefined : await fillSide(ctx, 'snippet', unpacked, name)
     if (filled) snippets.set(line, filled)
   }
+  for (const [line, file] of files) snippets.set(line, await fillSnippet(ctx, importer, file))
   return { wiki, snippets }
 }
 
 /**
  * Creates the branches that open merge requests from forks lack in the project, at their heads. A name that collides with another
- * branch gets none. Returns all refs.
+ * branch gets none. `heads` has commits of merge requests without a ref, by their numbers. Returns all refs. Throws `ArchiveRefusal`.
  */
 export async function withBranchesOfForks(
   repo: Repository,
   refs: readonly Ref[],
   records: RecordSource,
+  heads: ReadonlyMap<unknown, readonly Oid[]> = new Map(),
 ): Promise<readonly RefTip[]> {
   const lines = records.of(mergeRequestRelation)
   if (!lines || refs.length === 0) return refs
   const tips = new Map<string, Oid>(refs.map(({ name, oid }) => [name, oid]))
   const made: RefTip[] = []
+  let isWithoutRef = false
   for await (const { record } of lines) {
     if (record['state'] !== 'opened' || record['own_source'] === true) continue
     const name = branchRef(String(record['source_branch']))
-    const head = tips.get(`refs/merge-requests/${record['iid']}/head`)
-    if (!name || !head || tips.has(name)) continue
+    if (!name || tips.has(name)) continue
+    const known = tips.get(`refs/merge-requests/${record['iid']}/head`)
+    const head = known ?? (await firstCommit(repo, heads.get(record['iid']) ?? []))
+    if (!head) continue
     const created = await updateRefs(repo, [{ name, to: head, from: 'absent' }]).catch((error: unknown) => {
       if (error instanceof Failure && error.kind === 'conflict') return 'stale'
       throw error
@@ -115,6 +145,14 @@ export async function withBranchesOfForks(
     if (created === 'stale') continue
     tips.set(name, head)
     made.push({ name, oid: head })
+    if (!known) isWithoutRef = true
   }
+  if (isWithoutRef) await requireComplete(repo).catch(refusing(entries.bundleEntry))
   return [...refs, ...made]
+}
+
+/** The first of them that is in the repository. */
+async function firstCommit(repo: Repository, oids: readonly Oid[]): Promise<Oid | undefined> {
+  for (const oid of oids) if (await readCommit(repo, oid)) return oid
+  return undefined
 }

@@ -1,9 +1,11 @@
+import { type Oid, parseOid } from '../../../git/format/oid.ts'
 import type { Unpacked } from '../archive/unpack.ts'
 import * as entries from '../layout/names.ts'
 import { projectRelations } from '../layout/relations.ts'
 import { addBoard } from './boards.ts'
 import { Converter } from './converter.ts'
 import { addMilestone, convertNoteable, type Noteables, noteableLabel, noteableMilestone } from './noteables.ts'
+import { SnippetConverter, type SnippetFile } from './snippets.ts'
 import { listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
 
 /** The top level of an archive of the reference product, with each relation as a stream. */
@@ -23,7 +25,6 @@ const unknown = [
   'external_pull_requests',
   'custom_attributes',
   'hooks',
-  'snippets',
   'design_management_repository',
 ] as const
 
@@ -77,10 +78,22 @@ function attributesOf(project: Nested): Nested {
   }
 }
 
+/** Commits at which the source branch of a merge request was, the best first. */
+const headsOf = (request: Nested): readonly Oid[] =>
+  [
+    request['diff_head_sha'],
+    request['source_branch_sha'],
+    oneIn(request, 'merge_request_diff')?.['head_commit_sha'],
+  ].flatMap((value) => (typeof value === 'string' && parseOid(value)) || [])
+
 /** What an archive of the reference product is as one of ours. */
 export type Converted = {
   readonly attributes: Nested
   readonly unpacked: Unpacked
+  /** Snippets that are one file, by the lines of their records. */
+  readonly snippetFiles: ReadonlyMap<number, SnippetFile>
+  /** Commits that may be the heads of merge requests from forks, by their numbers. */
+  readonly heads: ReadonlyMap<unknown, readonly Oid[]>
   readonly leftOut: ReadonlyMap<string, number>
 }
 
@@ -93,7 +106,15 @@ export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, fo
   for await (const milestone of tree.of('milestones'))
     await addMilestone(noteables, milestone, (milestone['group_id'] ?? null) !== null)
   for await (const issue of tree.of('issues')) await convertNoteable(noteables, 'issue', issue)
-  for await (const request of tree.of('merge_requests')) await convertNoteable(noteables, 'merge_request', request)
+  const heads = new Map<unknown, readonly Oid[]>()
+  for await (const request of tree.of('merge_requests')) {
+    await convertNoteable(noteables, 'merge_request', request)
+    if (request['state'] === 'opened' && request['source_project_id'] !== request['target_project_id'])
+      heads.set(request['iid'], headsOf(request))
+  }
+  const snippets = new SnippetConverter(to, unpacked, folder)
+  for await (const snippet of tree.of('snippets')) await snippets.add(snippet)
+  snippets.finish()
   for await (const release of tree.of('releases')) await addRelease(noteables, release)
   const numbers = { used: new Set<number>(), next: 1 }
   for await (const pipeline of tree.of('ci_pipelines')) await addPipeline(to, pipeline, numbers)
@@ -120,7 +141,14 @@ export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, fo
   }
   const made = await to.finish(entries.relationEntry)
   const kept = [...unpacked].filter(([name]) => !/^(tree|snippets)\//.test(name))
-  return { attributes: attributesOf(tree.project), unpacked: new Map([...kept, ...made]), leftOut: to.leftOut }
+  const { files, bundles } = snippets.contents
+  return {
+    attributes: attributesOf(tree.project),
+    unpacked: new Map([...kept, ...bundles, ...made]),
+    snippetFiles: files,
+    heads,
+    leftOut: to.leftOut,
+  }
 }
 
 /** Adds a member as a record of a relation, and makes the user known by id. */

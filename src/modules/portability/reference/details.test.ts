@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { git, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
@@ -337,5 +337,66 @@ describe('details of archives of the reference product', () => {
     expect(board.lists).toHaveLength(3)
     const mails = await mailsTo(world, `${get.importer.username}@example.com`)
     expect(mails.at(-1)!.body).toContain('board_lists: 1')
+  })
+
+  test('a snippet has the files of its repository, or one file with a name that git accepts', async ({ world }) => {
+    await using work = await temporaryFolder()
+    await git(work.path, 'init', '-q', '-b', 'master')
+    await writeFile(join(work.path, 'b'), 'second')
+    await writeFile(join(work.path, 'a'), 'first')
+    await git(work.path, 'add', '.')
+    await git(work.path, 'commit', '-q', '-m', 'files')
+    await git(work.path, 'bundle', 'create', '-q', 'all', '--all')
+    const content = await readFile(join(work.path, 'all'))
+    const name = createHash('sha256').update('SeveralFiles2019-06-07 08:00:00 UTC2019-06-07 08:00:00 UTC').digest('hex')
+    const snippet = { title: 'One', content: 'x', visibility_level: 0, author_id: 11, ...times }
+    const names = ['.git/config', '.gitmodules', null, 'folder/a.txt', '']
+    const snippets = [
+      { ...snippet, title: 'Several', description: 'Files', file_name: 'a', content: 'first' },
+      ...names.map((file_name) => ({ ...snippet, content: '[submodule "a"]\n\turl = -x\n\tpath = -x\n', file_name })),
+    ]
+    const get = await imported(world, { snippets }, {}, [{ name: `./snippets/${name}.bundle`, content }])
+    const found = (await get('/snippets')).sort((a: any, b: any) => a.id - b.id)
+    expect(found.map(({ files }: any) => files.map(({ path }: any) => path))).toEqual([
+      ['a', 'b'],
+      ['snippetfile1.txt'],
+      ['snippetfile1.txt'],
+      ['snippetfile1.txt'],
+      ['folder/a.txt'],
+      ['snippetfile1.txt'],
+    ])
+  })
+
+  test('a merge request from a fork gets its branch at its head also if the bundle has no ref of it', async ({
+    world,
+  }) => {
+    await using work = await temporaryFolder()
+    await git(work.path, 'init', '-q', '-b', 'main')
+    const commit = async (message: string) => {
+      await git(work.path, 'commit', '-q', '--allow-empty', '-m', message)
+      return (await git(work.path, 'rev-parse', 'HEAD')).trim()
+    }
+    const [first, second] = [await commit('first'), await commit('second')]
+    await git(work.path, 'bundle', 'create', '-q', 'all', '--all')
+    const content = await readFile(join(work.path, 'all'))
+    const fork = { ...request, source_project_id: 2 }
+    const get = await imported(
+      world,
+      {
+        merge_requests: [
+          { ...fork, source_branch: 'from-head', diff_head_sha: first },
+          { ...fork, iid: 2, source_branch: 'from-source', diff_head_sha: 'f'.repeat(40), source_branch_sha: second },
+          { ...fork, iid: 3, source_branch: 'unknown', diff_head_sha: 'f'.repeat(40) },
+          { ...fork, iid: 4, source_branch: 'closed', state: 'closed', diff_head_sha: first },
+        ],
+      },
+      {},
+      [{ name: './project.bundle', content }],
+    )
+    expect((await get('/repository/branches')).map(({ name, commit }: any) => [name, commit.id])).toEqual([
+      ['from-head', first],
+      ['from-source', second],
+      ['main', second],
+    ])
   })
 })

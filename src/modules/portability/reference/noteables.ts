@@ -81,12 +81,12 @@ export async function convertNoteable(
 
 /** Whose records are added, and how the line of a nested label is found. */
 export type Surrounded = {
-  readonly kind: 'issue' | 'merge_request' | 'epic'
+  readonly kind: 'issue' | 'merge_request' | 'snippet' | 'epic'
   readonly line: number
   readonly labelOf: (label: Nested) => Promise<number | undefined>
 }
 
-/** Adds the labels, events, awards, notes, time and assignees of an issue, merge request or epic. */
+/** Adds the labels, events, awards, notes, time and assignees of an issue, merge request, snippet or epic. */
 export async function convertSurroundings(
   to: Converter,
   { kind, line, labelOf }: Surrounded,

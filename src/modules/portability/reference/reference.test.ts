@@ -138,7 +138,20 @@ async function stage(world: World) {
     protected_tags: [{ name: 'v*', ...times, create_access_levels: [{ access_level: 40 }] }],
     boards: [{ name: 'Board', ...times, lists: [{ label, position: 0, ...times }, { list_type: 'closed' }] }],
     project_badges: [{ link_url: 'https://example.com', image_url: 'https://example.com/a.png', ...times }],
-    snippets: [{ title: 'A snippet', content: 'x', file_name: 'x' }],
+    snippets: [
+      {
+        title: 'A snippet',
+        content: 'puts 1\n',
+        file_name: 'x.rb',
+        description: 'Short',
+        visibility_level: 10,
+        author_id: 11,
+        ...times,
+        notes: notes.slice(0, 1),
+        award_emoji: [{ name: 'tada', user_id: 11, ...times }],
+      },
+      { title: 'Without a text', content: null, visibility_level: 0, author_id: 11, ...times },
+    ],
     services: [{ type: 'JiraService' }, { type: 'SlackService' }],
     project_feature: { issues_access_level: 20, wiki_access_level: 0, repository_access_level: 20 },
   }
@@ -229,6 +242,23 @@ describe('archives of the reference product', () => {
         { name: 'main', merge_access_levels: [{ access_level: 30 }], push_access_levels: [{ access_level: 40 }] },
       ])
       expect(await get('/boards')).toMatchObject([{ name: 'Board', lists: [{ label: { name: 'bug' } }] }])
+      const snippets = await get('/snippets')
+      expect(snippets).toMatchObject([
+        {
+          title: 'A snippet',
+          file_name: 'x.rb',
+          description: 'Short',
+          visibility: 'internal',
+          author: { id: ann.id },
+          ...times,
+        },
+      ])
+      const [snippet] = snippets
+      expect((await importer.get(`/projects/${id}/snippets/${snippet.id}/raw`)).text).toBe('puts 1\n')
+      expect(await get(`/snippets/${snippet.id}/notes`)).toMatchObject([
+        { body: 'By a member', author: { id: ann.id } },
+      ])
+      expect(await get(`/snippets/${snippet.id}/award_emoji`)).toMatchObject([{ name: 'tada', user: { id: ann.id } }])
       expect(await get('/uploads')).toMatchObject([{ filename: 'a.txt', size: 8 }])
       expect(await get('/pipelines')).toMatchObject([{ status: 'success' }])
       const mail = (await mailsTo(world, `${importer.username}@example.com`)).at(-1)!
