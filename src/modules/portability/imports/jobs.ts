@@ -110,7 +110,7 @@ async function prepare(
 ): Promise<{ prepared: Prepared; filling: Filling }> {
   const { importer } = await permitted(ctx, projectId, pending.user_id)
   const opened = await openArchive(ctx, await digestOf(ctx, projectId, pending), folder)
-  const { unpacked, attributes, snippetFiles, heads, leftOut } = await treeOf(opened, folder)
+  const { unpacked, attributes, snippetFiles, heads, leftOut } = await treeOf(opened, folder, importer)
   const records = ownRecords(unpacked, entries.relationEntry)
   await checkRecords(records, relationsFor(importer), { isAdministrator: importer.actor?.admin === true })
   const people = await readPeople(ctx, importer, unpacked)
@@ -132,7 +132,7 @@ async function prepare(
 }
 
 /** The records of an archive: one of ours, or one of the reference product, converted. */
-async function treeOf(unpacked: Unpacked, folder: string): Promise<Converted> {
+async function treeOf(unpacked: Unpacked, folder: string, importer: Ctx): Promise<Converted> {
   const project = unpacked.get(entries.projectEntry)
   const attributes = project && (await jsonOf(project, entries.projectEntry))
   const format = attributes?.['format'] as { name?: unknown; version?: unknown } | undefined
@@ -143,7 +143,7 @@ async function treeOf(unpacked: Unpacked, folder: string): Promise<Converted> {
   }
   const tree = await referenceTree(unpacked)
   if (!tree) throw new ArchiveRefusal('The archive has no project')
-  return convertProject(tree, unpacked, folder)
+  return convertProject(tree, unpacked, { folder, relations: relationsFor(importer) })
 }
 
 /** The archive in the blob store, where a remote one is put first. */

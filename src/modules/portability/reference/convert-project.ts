@@ -1,35 +1,44 @@
+import type { Relation } from '../../../db/portable/relation.ts'
 import { type Oid, parseOid } from '../../../git/format/oid.ts'
 import type { Unpacked } from '../archive/unpack.ts'
 import * as entries from '../layout/names.ts'
-import { projectRelations } from '../layout/relations.ts'
 import { addBoard } from './boards.ts'
 import { Converter } from './converter.ts'
 import { addMilestone, convertNoteable, type Noteables, noteableLabel, noteableMilestone } from './noteables.ts'
+import { convertPipelines } from './pipelines.ts'
+import { addRules } from './rules.ts'
 import { SnippetConverter, type SnippetFile } from './snippets.ts'
-import { listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
+import { listIn, type Nested, oneIn, pick, timeOf, timesOf } from './values.ts'
 
 /** The top level of an archive of the reference product, with each relation as a stream. */
 export type ReferenceTree = {
   readonly project: Nested
+  /** Names that it has, of attributes too. */
+  readonly names: readonly string[]
   of(name: string): AsyncIterable<Nested>
 }
 
-/** Relations that have no place here. */
-const unknown = [
-  'services',
-  'triggers',
-  'pipeline_schedules',
-  'error_tracking_setting',
-  'metrics_setting',
-  'prometheus_metrics',
-  'external_pull_requests',
-  'custom_attributes',
-  'hooks',
-  'design_management_repository',
-] as const
-
 /** Relations of one record each with settings of the project. */
-const settingRelations = ['project_feature', 'auto_devops', 'container_expiration_policy'] as const
+const settingRelations = ['project_feature', 'auto_devops', 'container_expiration_policy', 'ci_cd_settings'] as const
+
+/** Relations that have a place here. Those of other names are counted. */
+const known: ReadonlySet<string> = new Set([
+  ...settingRelations,
+  'project_members',
+  'labels',
+  'milestones',
+  'issues',
+  'merge_requests',
+  'snippets',
+  'releases',
+  'ci_pipelines',
+  'protected_branches',
+  'protected_tags',
+  'boards',
+  'project_badges',
+  'custom_attributes',
+  'push_rule',
+])
 
 /** Attributes of the project in the form of ours. */
 function attributesOf(project: Nested): Nested {
@@ -55,13 +64,18 @@ function attributesOf(project: Nested): Nested {
     'remove_source_branch_after_merge',
     'approvals_before_merge',
     'external_authorization_classification_label',
+    'auto_cancel_pending_pipelines',
+    'service_desk_enabled',
   )
   const { enabled, deploy_strategy } = oneIn(project, 'auto_devops') ?? {}
   const policy = oneIn(project, 'container_expiration_policy')
+  const { default_git_depth, forward_deployment_enabled } = oneIn(project, 'ci_cd_settings') ?? {}
   const others = {
     build_git_strategy: project['build_allow_git_fetch'] === false ? 'clone' : null,
     auto_devops_enabled: enabled ?? null,
     auto_devops_deploy_strategy: deploy_strategy ?? null,
+    ci_default_git_depth: default_git_depth,
+    ci_forward_deployment_enabled: forward_deployment_enabled,
     container_expiration_policy:
       policy && pick(policy, 'enabled', 'cadence', 'keep_n', 'older_than', 'name_regex', 'name_regex_keep'),
   }
@@ -97,9 +111,13 @@ export type Converted = {
   readonly leftOut: ReadonlyMap<string, number>
 }
 
-/** Converts the records of an archive of the reference product, in both of its layouts, to files in a folder. */
-export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, folder: string): Promise<Converted> {
-  const to = new Converter(folder, projectRelations)
+/** Converts the records of an archive of the reference product, in both of its layouts, to files in a folder: those of the relations. */
+export async function convertProject(
+  tree: ReferenceTree,
+  unpacked: Unpacked,
+  { folder, relations }: { readonly folder: string; readonly relations: readonly Relation[] },
+): Promise<Converted> {
+  const to = new Converter(folder, relations)
   for await (const member of tree.of('project_members')) await addMember(to, member, { name: 'project_members' })
   const noteables: Noteables = { to, labels: new Map(), milestones: new Map() }
   for await (const label of tree.of('labels')) await noteableLabel(noteables, label)
@@ -116,8 +134,7 @@ export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, fo
   for await (const snippet of tree.of('snippets')) await snippets.add(snippet)
   snippets.finish()
   for await (const release of tree.of('releases')) await addRelease(noteables, release)
-  const numbers = { used: new Set<number>(), next: 1 }
-  for await (const pipeline of tree.of('ci_pipelines')) await addPipeline(to, pipeline, numbers)
+  await convertPipelines(to, tree.of('ci_pipelines'))
   for (const kind of ['branch', 'tag'] as const)
     for await (const one of tree.of(kind === 'branch' ? 'protected_branches' : 'protected_tags'))
       await addProtection(to, kind, one)
@@ -130,7 +147,9 @@ export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, fo
     await to.add('badges', { ...pick(badge, 'name', 'link_url', 'image_url'), ...timesOf(badge) })
   for (const name of settingRelations)
     for await (const one of tree.of(name)) Object.assign(tree.project, { [name]: one })
-  for (const name of unknown) for await (const _one of tree.of(name)) to.leaveOut(name)
+  await addRules(to, tree)
+  for (const name of tree.names)
+    if (!known.has(name) && /^[a-z_]{1,60}$/.test(name)) for await (const _one of tree.of(name)) to.leaveOut(name)
   const now = timeOf(tree.project['created_at']) ?? new Date().toISOString()
   for (const name of unpacked.keys()) {
     const [, secret, filename] = /^uploads\/([0-9a-f]{32})\/([^/]+)$/.exec(name) ?? []
@@ -171,7 +190,8 @@ export async function addMember(
   })
 }
 
-async function addRelease({ to, milestones }: Noteables, release: Nested): Promise<void> {
+async function addRelease(noteables: Noteables, release: Nested): Promise<void> {
+  const { to } = noteables
   const times = timesOf(release)
   const line = await to.add('releases', {
     ...pick(release, 'tag', 'name'),
@@ -182,8 +202,9 @@ async function addRelease({ to, milestones }: Noteables, release: Nested): Promi
   })
   if (line === undefined) return
   for (const named of listIn(release, 'milestone_releases')) {
-    const milestone = milestones.get(oneIn(named, 'milestone')?.['title'])
-    if (milestone !== undefined) await to.add('release_milestones', { release: line, milestone })
+    const milestone = await noteableMilestone(noteables, oneIn(named, 'milestone'))
+    if (milestone === undefined) to.leaveOut('release_milestones')
+    else await to.add('release_milestones', { release: line, milestone })
   }
   for (const link of listIn(release, 'links'))
     await to.add('release_links', {
@@ -194,45 +215,6 @@ async function addRelease({ to, milestones }: Noteables, release: Nested): Promi
     })
 }
 
-/** Numbers that pipelines have, and one from which free ones are looked for. */
-type Numbers = { readonly used: Set<number>; next: number }
-
-/** Older pipelines have no number: they get free ones, as one whose number was given to them. */
-async function addPipeline(to: Converter, pipeline: Nested, numbers: Numbers): Promise<void> {
-  const given = Number.isSafeInteger(pipeline['iid']) ? Number(pipeline['iid']) : undefined
-  while (numbers.used.has(numbers.next)) numbers.next++
-  const iid = given === undefined || numbers.used.has(given) ? numbers.next : given
-  numbers.used.add(iid)
-  const line = await to.add('ci_pipelines', {
-    iid,
-    ...pick(pipeline, 'sha', 'ref', 'status', 'duration'),
-    tag: pipeline['tag'] ?? false,
-    source: typeof pipeline['source'] === 'string' ? pipeline['source'] : 'external',
-    user: to.userOf(pipeline['user_id']),
-    ...timesOf(pipeline),
-    started_at: timeOf(pipeline['started_at']),
-    finished_at: timeOf(pipeline['finished_at']),
-  })
-  if (line === undefined) return
-  const all = listIn(pipeline, 'stages').flatMap((stage) =>
-    listIn(stage, 'statuses').map((status) => ({ stage, status, name: scalar(status['name']) })),
-  )
-  const latest = new Map(all.map(({ name, status }) => [name, status]))
-  for (const { stage, status, name } of all)
-    await to.add('statuses', {
-      pipeline: line,
-      ...pick(status, 'name', 'ref', 'status', 'target_url', 'description', 'coverage', 'allow_failure'),
-      retried: status['retried'] === true || latest.get(name) !== status,
-      stage: status['stage'] ?? stage['name'],
-      stage_index: status['stage_idx'],
-      user: to.userOf(status['user_id']),
-      created_at: timeOf(status['created_at']),
-      queued_at: timeOf(status['queued_at']),
-      started_at: timeOf(status['started_at']),
-      finished_at: timeOf(status['finished_at']),
-    })
-}
-
 const actions = {
   branch: { push_access_levels: 'push', merge_access_levels: 'merge', unprotect_access_levels: 'unprotect' },
   tag: { create_access_levels: 'create' },
@@ -240,7 +222,12 @@ const actions = {
 
 /** Access of users who are no members, of groups and of deploy keys is left out. */
 async function addProtection(to: Converter, kind: 'branch' | 'tag', one: Nested): Promise<void> {
-  const line = await to.add('protected_refs', { kind, name: one['name'], ...timesOf(one) })
+  const line = await to.add('protected_refs', {
+    kind,
+    name: one['name'],
+    ...(kind === 'branch' && pick(one, 'allow_force_push', 'code_owner_approval_required')),
+    ...timesOf(one),
+  })
   if (line === undefined) return
   for (const [name, action] of Object.entries(actions[kind]))
     for (const access of listIn(one, name)) {

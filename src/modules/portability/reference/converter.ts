@@ -5,7 +5,7 @@ import type { Unpacked, UnpackedFile } from '../archive/unpack.ts'
 import { personText } from '../records/people.ts'
 import { checkRecord } from '../records/read-records.ts'
 import { LineFile } from '../records/write-records.ts'
-import type { Nested } from './values.ts'
+import { hexOf, type Nested } from './values.ts'
 
 /** Records of a relation that wait to be written together. */
 const together = 200
@@ -54,6 +54,11 @@ export class Converter {
     return open.lines
   }
 
+  /** Whether the importer may import such records. */
+  takes(name: string): boolean {
+    return this.#relations.has(name)
+  }
+
   leaveOut(name: string, count = 1): void {
     if (count > 0) this.leftOut.set(name, (this.leftOut.get(name) ?? 0) + count)
   }
@@ -68,9 +73,15 @@ export class Converter {
 
   /** The user name of an id. One who is no member gets a name that no user has, so that the importer takes their place. */
   userOf(id: unknown, name?: unknown): string | undefined {
-    if (!Number.isSafeInteger(id)) return undefined
-    const known = this.usernames.get(id)
-    if (known !== undefined) return known
+    return Number.isSafeInteger(id) ? (this.usernames.get(id) ?? this.#unknownPerson(id, name)) : undefined
+  }
+
+  /** The same of who wrote or did something, also if the account was deleted: nothing is left out for that. */
+  authorOf(id: unknown, name?: unknown): string {
+    return this.userOf(id, name) ?? this.#unknownPerson(typeof name === 'string' ? hexOf(name) : '', name)
+  }
+
+  #unknownPerson(id: unknown, name: unknown): string {
     const shown = typeof name === 'string' && personText.accepts(name) ? name : undefined
     const username = `#${id}`
     // A later note may know the name.

@@ -2,52 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { git, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
+import { git, temporaryFolder, test, unique } from '../../../../test/world.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
-import { storedProject } from '../../repository/commits/testing.ts'
-import { type Crafted, craft, entriesOf, exportOf, importOf } from '../testing.ts'
-
-const at = '2019-06-07T08:00:00.123Z'
-const times = { created_at: at, updated_at: at }
-
-/** Imports the records as an archive of the reference product, and returns how to read the project. */
-async function imported(
-  world: World,
-  tree: object,
-  fields: Readonly<Record<string, string>> = {},
-  more: readonly Crafted[] = [],
-) {
-  const importer = await world.user({ admin: true })
-  const entries = [
-    { name: './VERSION', content: '0.2.4\n' },
-    { name: './project.json', content: JSON.stringify({ visibility_level: 0, ...tree }) },
-    ...more,
-  ]
-  const { id, import_status, import_error } = await importOf(world, craft(entries), importer, fields)
-  expect({ import_status, import_error }).toEqual({ import_status: 'finished', import_error: null })
-  const get = async (path: string) => (await importer.get(`/projects/${id}${path}`)).json
-  return Object.assign(get, { importer })
-}
-
-/** The branches `main` and `topic` as a bundle, and the head of the second. */
-async function code(world: World) {
-  const project = await storedProject(world)
-  const base = project.repository.commit({ a: 'a\n' })
-  const head = project.repository.commit({ a: 'b\n' }, { parents: [base], branch: 'topic' })
-  return { head, base, bundle: (await entriesOf(await exportOf(world, project.id))).get('project.bundle')! }
-}
-
-const request = {
-  iid: 1,
-  title: 'Change',
-  source_branch: 'topic',
-  target_branch: 'main',
-  source_project_id: 1,
-  target_project_id: 1,
-  author_id: 11,
-  state: 'opened',
-  ...times,
-}
+import { at, code, imported, request, times } from './testing.ts'
 
 describe('details of archives of the reference product', () => {
   test('a milestone of a group, which only its issues and merge requests have, is imported or adopted', async ({

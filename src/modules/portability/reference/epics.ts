@@ -75,7 +75,7 @@ async function addEpic(tree: GroupTree, { epic, placed }: PlacedEpic, place: Nes
     group: placed.line,
     ...pick(epic, 'iid', 'title', 'description', 'state', 'confidential'),
     ...place,
-    author: to.userOf(epic['author_id']),
+    author: to.authorOf(epic['author_id']),
     ...datesOf(epic, 'start'),
     ...datesOf(epic, 'due'),
     closed_at: timeOf(epic['closed_at']),
@@ -84,12 +84,5 @@ async function addEpic(tree: GroupTree, { epic, placed }: PlacedEpic, place: Nes
   })
   if (line === undefined) return undefined
   await convertSurroundings(to, { kind: 'epic', line, labelOf: (label) => labelIn(tree, placed, label) }, epic)
-  for (const event of listIn(epic, 'resource_state_events'))
-    await to.add('epic_state_events', {
-      epic: line,
-      author: to.userOf(event['user_id']),
-      state: event['state'],
-      created_at: timeOf(event['created_at']),
-    })
   return line
 }

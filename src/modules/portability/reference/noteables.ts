@@ -1,6 +1,6 @@
-import { isPosition } from '../../discussion/index.ts'
 import type { Converter } from './converter.ts'
-import { colorOf, hexOf, isObject, listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
+import { addAward, addNote } from './notes.ts'
+import { colorOf, isObject, listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
 
 /** What issues and merge requests refer to. */
 export type Noteables = {
@@ -56,6 +56,9 @@ export async function addMilestone(
   return line
 }
 
+/** What issues have that has no place here. */
+const without = ['designs', 'zoom_meetings', 'sentry_issue'] as const
+
 /** Adds an issue or merge request with everything that belongs to it. */
 export async function convertNoteable(
   noteables: Noteables,
@@ -65,7 +68,7 @@ export async function convertNoteable(
   const { to } = noteables
   const common = {
     ...pick(record, 'iid', 'title', 'description', 'discussion_locked'),
-    author: to.userOf(record['author_id']),
+    author: to.authorOf(record['author_id']),
     time_estimate: record['time_estimate'] ?? 0,
     milestone: await noteableMilestone(noteables, oneIn(record, 'milestone')),
     ...timesOf(record),
@@ -76,7 +79,11 @@ export async function convertNoteable(
   })
   if (line === undefined) return
   if (kind === 'merge_request') await addVersion(to, line, record)
-  await convertSurroundings(to, { kind, line, labelOf: (label) => noteableLabel(noteables, label) }, record)
+  if (kind === 'merge_request') await addReviews(to, line, record)
+  for (const name of without) to.leaveOut(name, listIn(record, name).length + (oneIn(record, name) ? 1 : 0))
+  const labelOf = (label: Nested) => noteableLabel(noteables, label)
+  const milestoneOf = (milestone: Nested | undefined) => noteableMilestone(noteables, milestone)
+  await convertSurroundings(to, { kind, line, labelOf, milestoneOf }, record)
 }
 
 /** Whose records are added, and how the line of a nested label is found. */
@@ -84,12 +91,17 @@ export type Surrounded = {
   readonly kind: 'issue' | 'merge_request' | 'snippet' | 'epic'
   readonly line: number
   readonly labelOf: (label: Nested) => Promise<number | undefined>
+  /** The same of a milestone, for what can have one. */
+  readonly milestoneOf?: (milestone: Nested | undefined) => Promise<number | undefined>
 }
+
+/** Events have names of actions, or their numbers. */
+const actionOf = ({ action }: Nested): unknown => (action === 1 ? 'add' : action === 2 ? 'remove' : action)
 
 /** Adds the labels, events, awards, notes, time and assignees of an issue, merge request, snippet or epic. */
 export async function convertSurroundings(
   to: Converter,
-  { kind, line, labelOf }: Surrounded,
+  { kind, line, labelOf, milestoneOf }: Surrounded,
   record: Nested,
 ): Promise<void> {
   const noteable = { [kind]: line }
@@ -99,21 +111,34 @@ export async function convertSurroundings(
   }
   for (const event of listIn(record, 'resource_label_events')) {
     const label = isObject(event['label']) ? await labelOf(event['label']) : undefined
-    const action = event['action'] === 1 ? 'add' : event['action'] === 2 ? 'remove' : event['action']
-    const author = to.userOf(event['user_id'])
     await to.add(`${kind}_label_events`, {
       ...noteable,
       label,
-      author,
-      action,
+      author: to.authorOf(event['user_id']),
+      action: actionOf(event),
       created_at: timeOf(event['created_at']),
     })
   }
+  for (const event of milestoneOf ? listIn(record, 'resource_milestone_events') : [])
+    await to.add(`${kind}_milestone_events`, {
+      ...noteable,
+      milestone: await milestoneOf?.(oneIn(event, 'milestone')),
+      author: to.userOf(event['user_id']),
+      action: actionOf(event),
+      created_at: timeOf(event['created_at']),
+    })
+  for (const event of listIn(record, 'resource_state_events'))
+    await to.add(`${kind}_state_events`, {
+      ...noteable,
+      author: to.userOf(event['user_id']),
+      state: event['state'],
+      created_at: timeOf(event['created_at']),
+    })
   for (const log of listIn(record, 'timelogs')) {
     const created_at = timeOf(log['created_at'])
     await to.add(`${kind}_time_logs`, {
       ...noteable,
-      author: to.userOf(log['user_id']),
+      author: to.authorOf(log['user_id']),
       seconds: log['time_spent'],
       spent_at: timeOf(log['spent_at']) ?? created_at,
       created_at,
@@ -147,6 +172,8 @@ function ofRequest(to: Converter, record: Nested): Nested {
     ...pick(record, 'source_branch', 'target_branch'),
     own_source: record['source_project_id'] === record['target_project_id'],
     squash: record['squash'] ?? false,
+    allow_collaboration: record['allow_maintainer_to_push'] ?? false,
+    ...pick(record, 'approvals_before_merge'),
     force_remove_source_branch: removesSource === undefined ? undefined : ['1', 'true'].includes(String(removesSource)),
     merge_commit_oid: record['merge_commit_sha'],
     squash_commit_oid: record['squash_commit_sha'],
@@ -157,6 +184,21 @@ function ofRequest(to: Converter, record: Nested): Nested {
   }
 }
 
+/** Later releases have them, too. */
+async function addReviews(to: Converter, line: number, record: Nested): Promise<void> {
+  for (const { user_id } of listIn(record, 'merge_request_reviewers'))
+    await to.add('merge_request_reviewers', { merge_request: line, user: to.userOf(user_id) })
+  for (const approval of listIn(record, 'approvals'))
+    await to.add('merge_request_approvals', {
+      merge_request: line,
+      user: to.userOf(approval['user_id']),
+      created_at: timeOf(approval['created_at']),
+    })
+}
+
+/** The reference product also tells which limit a version exceeds, after the second word. */
+const versionStates = ['collected', 'overflow', 'without_files'] as const
+
 /** The archive has the latest version only. */
 async function addVersion(to: Converter, line: number, record: Nested): Promise<void> {
   const diff = oneIn(record, 'merge_request_diff')
@@ -164,7 +206,7 @@ async function addVersion(to: Converter, line: number, record: Nested): Promise<
   const list = listIn(diff, 'merge_request_diff_commits')
   const version = await to.add('merge_request_diffs', {
     merge_request: line,
-    state: diff['state'] === 'collected' || diff['state'] === 'overflow' ? diff['state'] : 'empty',
+    state: versionStates.find((state) => String(diff['state']).startsWith(state)) ?? 'empty',
     head_oid: diff['head_commit_sha'] ?? record['diff_head_sha'],
     start_oid: diff['start_commit_sha'],
     base_oid: diff['base_commit_sha'],
@@ -175,62 +217,4 @@ async function addVersion(to: Converter, line: number, record: Nested): Promise<
   if (version === undefined) return
   for (const [position, commit] of list.entries())
     await to.add('merge_request_commits', { diff: version, position, oid: commit['sha'] })
-}
-
-async function addAward(to: Converter, kind: string, about: Nested, award: Nested): Promise<void> {
-  await to.add(`${kind}_awards`, {
-    ...about,
-    author: to.userOf(award['user_id']),
-    name: award['name'],
-    ...timesOf(award),
-  })
-}
-
-async function addNote(to: Converter, kind: string, noteable: Nested, note: Nested): Promise<void> {
-  const system = note['system'] === true
-  const discussion = note['discussion_id']
-  const position = positionOf(note['original_position'] ?? note['position'])
-  const resolved = timeOf(note['resolved_at'])
-  const line = await to.add(`${kind}_notes`, {
-    ...noteable,
-    author: to.userOf(note['author_id'], oneIn(note, 'author')?.['name']),
-    discussion_id:
-      typeof discussion === 'string' && /^[0-9a-f]{40}$/.test(discussion)
-        ? discussion
-        : hexOf(
-            JSON.stringify([
-              kind,
-              noteable,
-              scalar(discussion ?? note['id'] ?? note['created_at']),
-              scalar(note['note']),
-            ]),
-          ),
-    threaded: !system && (position !== undefined || note['type'] === 'DiscussionNote' || note['type'] === 'DiffNote'),
-    system,
-    note: note['note'],
-    ...(!system && { position }),
-    resolved_at: resolved,
-    resolved_by: resolved && to.userOf(note['resolved_by_id']),
-    ...timesOf(note),
-  })
-  if (line === undefined) return
-  for (const award of listIn(note, 'award_emoji')) await addAward(to, kind, { ...noteable, note: line }, award)
-}
-
-/** A position is JSON within JSON. One that we cannot show is left out, the note stays. */
-function positionOf(value: unknown): Nested | undefined {
-  let position = value
-  if (typeof value === 'string' && value.length <= 10_000)
-    try {
-      position = JSON.parse(value)
-    } catch {
-      return undefined
-    }
-  if (!isObject(position)) return undefined
-  const ends = pick(position, 'base_sha', 'start_sha', 'head_sha', 'old_path', 'new_path', 'position_type')
-  const shown =
-    position['position_type'] === 'image'
-      ? { ...ends, ...pick(position, 'width', 'height', 'x', 'y') }
-      : { ...ends, old_line: position['old_line'] ?? null, new_line: position['new_line'] ?? null }
-  return isPosition(shown) ? shown : undefined
 }

@@ -42,7 +42,7 @@ export class SnippetConverter {
     if (!bundle && typeof content !== 'string') return to.leaveOut('snippets')
     const line = await to.add('snippets', {
       ...pick(snippet, 'title', 'description'),
-      author: to.userOf(snippet['author_id']),
+      author: to.authorOf(snippet['author_id']),
       visibility: snippet['visibility_level'] ?? 0,
       ...timesOf(snippet),
     })

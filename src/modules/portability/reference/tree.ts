@@ -19,13 +19,15 @@ export async function referenceTree(unpacked: Unpacked): Promise<ReferenceTree |
         `${jsonEntry} is larger than ${maxJsonBytes} bytes: export with the later layout, a line per record`,
       )
     const project = await jsonOf(whole, jsonEntry, maxJsonBytes)
-    return { project, of: (name) => inMemory(project[name]) }
+    return { project, names: Object.keys(project), of: (name) => inMemory(project[name]) }
   }
   const file = unpacked.get(entries.projectEntry)
   if (!file) return undefined
   const project = await jsonOf(file, entries.projectEntry)
+  const names = [...unpacked.keys()].flatMap((name) => /^tree\/project\/([^/]+)\.ndjson$/.exec(name)?.[1] ?? [])
   return {
     project,
+    names,
     async *of(name) {
       const lines = unpacked.get(entries.relationEntry(name))
       if (lines) for await (const { record } of recordsIn(lines.path, name)) yield record
