@@ -8,15 +8,8 @@ import { addMilestone, convertNoteable, type Noteables, noteableLabel, noteableM
 import { convertPipelines } from './pipelines.ts'
 import { addRules } from './rules.ts'
 import { SnippetConverter, type SnippetFile } from './snippets.ts'
+import type { ReferenceTree } from './tree.ts'
 import { listIn, type Nested, oneIn, pick, timeOf, timesOf } from './values.ts'
-
-/** The top level of an archive of the reference product, with each relation as a stream. */
-export type ReferenceTree = {
-  readonly project: Nested
-  /** Names that it has, of attributes too. */
-  readonly names: readonly string[]
-  of(name: string): AsyncIterable<Nested>
-}
 
 /** Relations of one record each with settings of the project. */
 const settingRelations = ['project_feature', 'auto_devops', 'container_expiration_policy', 'ci_cd_settings'] as const

@@ -200,4 +200,30 @@ describe('records of archives of the reference product that not all releases hav
     const mails = await mailsTo(world, `${get.importer.username}@example.com`)
     expect(mails.at(-1)!.body).toContain('custom_attributes: 1')
   })
+
+  test('values that are nested deeper than can be written are like any other that does not conform', async ({
+    world,
+  }) => {
+    const marked = {
+      issues: [{ ...issue, title: '@deep', state: '@deep', notes: '@deep', author_id: '@deep' }, issue],
+      merge_requests: [
+        {
+          ...request,
+          state: 'closed',
+          merge_params: { force_remove_source_branch: '@deep' },
+          diff_head_sha: '@deep',
+          merge_request_diff: { state: '@deep', created_at: at },
+          notes: [{ note: 'x', author_id: 1, suggestions: [{ lines_above: '@deep' }], ...times }],
+        },
+      ],
+      snippets: [{ title: 'A', content: 'x', file_name: '@deep', visibility_level: '@deep', ...times }],
+      ci_pipelines: [{ iid: '@deep', sha: '@deep', notes: [{ note: 'x', ...times }], ...times }],
+      push_rule: { deny_delete_tag: '@deep', ...times },
+      labels: [{ title: 'x', color: '@deep' }],
+    }
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    const get = await imported(world, marked, {}, [], { admin: true, replace: ['"@deep"', deep] })
+    expect(await get('/issues')).toMatchObject([{ title: 'Issue' }])
+    expect(await get('/merge_requests?state=all')).toHaveLength(1)
+  })
 })

@@ -174,7 +174,8 @@ function ofRequest(to: Converter, record: Nested): Nested {
     squash: record['squash'] ?? false,
     allow_collaboration: record['allow_maintainer_to_push'] ?? false,
     ...pick(record, 'approvals_before_merge'),
-    force_remove_source_branch: removesSource === undefined ? undefined : ['1', 'true'].includes(String(removesSource)),
+    force_remove_source_branch:
+      removesSource === undefined ? undefined : ['1', 'true'].includes(String(scalar(removesSource))),
     merge_commit_oid: record['merge_commit_sha'],
     squash_commit_oid: record['squash_commit_sha'],
     merged_by: to.userOf(metrics['merged_by_id']),
@@ -206,7 +207,7 @@ async function addVersion(to: Converter, line: number, record: Nested): Promise<
   const list = listIn(diff, 'merge_request_diff_commits')
   const version = await to.add('merge_request_diffs', {
     merge_request: line,
-    state: versionStates.find((state) => String(diff['state']).startsWith(state)) ?? 'empty',
+    state: versionStates.find((state) => String(scalar(diff['state'])).startsWith(state)) ?? 'empty',
     head_oid: diff['head_commit_sha'] ?? record['diff_head_sha'],
     start_oid: diff['start_commit_sha'],
     base_oid: diff['base_commit_sha'],

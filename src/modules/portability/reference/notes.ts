@@ -55,8 +55,8 @@ async function addSuggestions(to: Converter, note: number, record: Nested, posit
     else
       await to.add('merge_request_suggestions', {
         note,
-        from_line: Math.max(1, line - Number(lines_above ?? 0)),
-        to_line: line + Number(lines_below ?? 0),
+        from_line: Math.max(1, line - Number(scalar(lines_above) ?? 0)),
+        to_line: line + Number(scalar(lines_below) ?? 0),
         shift: typeof moved === 'number' ? moved - line : 0,
         ...pick(suggestion, 'outdated', 'from_content', 'to_content', 'applied'),
         commit_oid: commit_id,

@@ -1,5 +1,5 @@
-import type { ReferenceTree } from './convert-project.ts'
 import type { Converter } from './converter.ts'
+import type { ReferenceTree } from './tree.ts'
 import { type Nested, pick, timesOf } from './values.ts'
 
 const approvalFlags = {

@@ -5,7 +5,7 @@ import type { Unpacked, UnpackedFile } from '../archive/unpack.ts'
 import * as entries from '../layout/names.ts'
 import type { Converter } from './converter.ts'
 import { convertSurroundings } from './noteables.ts'
-import { type Nested, pick, timesOf } from './values.ts'
+import { type Nested, pick, scalar, timesOf } from './values.ts'
 
 /** The only file of a snippet, whose text was in its record. Nothing is known of the name. */
 export type SnippetFile = { readonly name: string; readonly path: string }
@@ -53,7 +53,7 @@ export class SnippetConverter {
     } else {
       const path = join(this.#folder, `converted-snippet-${line}`)
       await writeFile(path, String(content), { flag: 'wx', mode: 0o600 })
-      this.contents.files.set(line, { name: String(snippet['file_name'] ?? ''), path })
+      this.contents.files.set(line, { name: String(scalar(snippet['file_name']) ?? ''), path })
     }
     await convertSurroundings(to, { kind: 'snippet', line, labelOf: async () => undefined }, snippet)
   }

@@ -12,12 +12,15 @@ export async function imported(
   tree: object,
   fields: Readonly<Record<string, string>> = {},
   more: readonly Crafted[] = [],
-  { admin = true }: { readonly admin?: boolean } = {},
+  {
+    admin = true,
+    replace = ['"@"', ''],
+  }: { readonly admin?: boolean; readonly replace?: readonly [string, string] } = {},
 ) {
   const importer = await world.user({ admin })
   const entries = [
     { name: './VERSION', content: '0.2.4\n' },
-    { name: './project.json', content: JSON.stringify({ visibility_level: 0, ...tree }) },
+    { name: './project.json', content: JSON.stringify({ visibility_level: 0, ...tree }).replaceAll(...replace) },
     ...more,
   ]
   const { id, import_status, import_error } = await importOf(world, craft(entries), importer, fields)

@@ -3,8 +3,15 @@ import type { Unpacked } from '../archive/unpack.ts'
 import * as entries from '../layout/names.ts'
 import { jsonOf } from '../records/json.ts'
 import { recordsIn } from '../records/read-records.ts'
-import type { ReferenceTree } from './convert-project.ts'
 import { isObject, type Nested } from './values.ts'
+
+/** The top level of an archive of the reference product, with each relation as a stream. */
+export type ReferenceTree = {
+  readonly project: Nested
+  /** Names that it has, of attributes too. */
+  readonly names: readonly string[]
+  of(name: string): AsyncIterable<Nested>
+}
 
 /** The older layout is one JSON object, which is parsed in memory. */
 export const maxJsonBytes = 64 * 1024 * 1024
