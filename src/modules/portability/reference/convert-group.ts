@@ -13,12 +13,23 @@ import { Converter } from './converter.ts'
 import { addEpics } from './epics.ts'
 import { type GroupTree, keyOf, labelIn, milestoneIn, type PlacedGroup } from './group-tree.ts'
 import { maxJsonBytes } from './tree.ts'
-import { listIn, type Nested, pick, scalar, timesOf } from './values.ts'
+import { isRelationName, listIn, type Nested, pick, scalar, timesOf } from './values.ts'
 
 const groupEntry = 'group.json'
 
-/** Relations that have no place here. */
-const unknown = ['custom_attributes', 'hooks', 'iterations', 'iterations_cadences', 'variables', 'wikis'] as const
+/** Where a group has its subgroups. */
+const nestings = ['children', 'descendants'] as const
+
+/** Relations that have a place here. Those of other names are counted. */
+const known: ReadonlySet<string> = new Set([
+  ...nestings,
+  'members',
+  'labels',
+  'milestones',
+  'badges',
+  'boards',
+  'epics',
+])
 
 const creationOfProjects = ['noone', 'maintainer', 'developer']
 const creationOfGroups = ['owner', 'maintainer']
@@ -88,7 +99,7 @@ function placedGroups(root: Nested, to: Converter): readonly PlacedGroup[] {
   const placed: PlacedGroup[] = [{ group: root, line: 1, depth: 1, parent: undefined }]
   // The list grows while it is read.
   for (const parent of placed)
-    for (const group of listIn(parent.group, 'children'))
+    for (const group of nestings.map((name) => listIn(parent.group, name)).find((all) => all.length > 0) ?? [])
       if (typeof group['name'] !== 'string' || typeof group['path'] !== 'string' || parent.depth >= deepestNesting)
         to.leaveOut('children')
       else if (placed.length >= maxGroups) throw new ArchiveRefusal(`${groupEntry} has more than ${maxGroups} groups`)
@@ -112,7 +123,8 @@ async function addPlans(tree: GroupTree, placed: PlacedGroup): Promise<void> {
   }
   for (const badge of listIn(group, 'badges'))
     await to.add('badges', { group: line, ...pick(badge, 'name', 'link_url', 'image_url'), ...timesOf(badge) })
-  for (const name of unknown) to.leaveOut(name, listIn(group, name).length)
+  for (const name of Object.keys(group))
+    if (!known.has(name) && isRelationName(name)) to.leaveOut(name, listIn(group, name).length)
 }
 
 async function addBoards(tree: GroupTree, placed: PlacedGroup): Promise<void> {

@@ -9,7 +9,7 @@ import { convertPipelines } from './pipelines.ts'
 import { addRules } from './rules.ts'
 import { SnippetConverter, type SnippetFile } from './snippets.ts'
 import type { ReferenceTree } from './tree.ts'
-import { listIn, type Nested, oneIn, pick, timeOf, timesOf } from './values.ts'
+import { isRelationName, listIn, type Nested, oneIn, pick, timeOf, timesOf } from './values.ts'
 
 /** Relations of one record each with settings of the project. */
 const settingRelations = ['project_feature', 'auto_devops', 'container_expiration_policy', 'ci_cd_settings'] as const
@@ -142,7 +142,7 @@ export async function convertProject(
     for await (const one of tree.of(name)) Object.assign(tree.project, { [name]: one })
   await addRules(to, tree)
   for (const name of tree.names)
-    if (!known.has(name) && /^[a-z_]{1,60}$/.test(name)) for await (const _one of tree.of(name)) to.leaveOut(name)
+    if (!known.has(name) && isRelationName(name)) for await (const _one of tree.of(name)) to.leaveOut(name)
   const now = timeOf(tree.project['created_at']) ?? new Date().toISOString()
   for (const name of unpacked.keys()) {
     const [, secret, filename] = /^uploads\/([0-9a-f]{32})\/([^/]+)$/.exec(name) ?? []

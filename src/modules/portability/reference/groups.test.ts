@@ -237,4 +237,14 @@ describe('group.json of the reference product', () => {
     expect(await (await imported(world, odd, importer)).get('/subgroups')).toEqual([])
     expect((await mails()).at(-1)!.body).toContain('groups, line 2:')
   })
+
+  test('subgroups are also those in `descendants`, and relations of any other name are counted', async ({ world }) => {
+    const importer = await world.user()
+    const sub = { name: 'Sub', path: 'sub', push_rules: [{ id: 1 }] }
+    const { get } = await imported(world, { descendants: [sub], uploads: [{}, {}], saml: [] }, importer)
+    expect(await get('/subgroups')).toMatchObject([{ name: 'Sub', path: 'sub' }])
+    const { body } = (await mailsTo(world, `${importer.username}@example.com`)).at(-1)!
+    for (const line of ['uploads: 2', 'push_rules: 1']) expect(body).toContain(line)
+    expect(body).not.toContain('saml')
+  })
 })

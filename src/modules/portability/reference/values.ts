@@ -44,3 +44,6 @@ export const scalar = (value: unknown): unknown => (value !== null && typeof val
 /** A colour with six digits, of which one with three is an abbreviation. */
 export const colorOf = (value: unknown): unknown =>
   typeof value === 'string' && /^#[0-9a-fA-F]{3}$/.test(value) ? value.replace(/[^#]/g, '$&$&') : value
+
+/** Whether a name may be that of a relation, to be shown to users. */
+export const isRelationName = (name: string): boolean => /^[a-z_]{1,60}$/.test(name)
