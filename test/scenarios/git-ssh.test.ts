@@ -90,6 +90,16 @@ async function pushSession(world: World, key: KeyPair, path: string, oid: string
   }
 }
 
+/** A developer with a key, kept in the folder, of a project with one branch: `main` at `at`, the path of all branches. */
+async function developerIn(world: World, folder: string) {
+  const ann = await world.user()
+  const key = await withKey(folder, ann)
+  const project = await world.project({ initialize_with_readme: true, members: [[ann, 'developer']] })
+  const at = `/projects/${project.id}/repository/branches`
+  const [main] = (await world.root.get(at)).json
+  return { ann, key, project, at, main }
+}
+
 const missing = 'Stithy: The project you were looking for could not be found.'
 const unreadable = 'Stithy: You are not allowed to download code from this project.'
 const unwritable = 'Stithy: You are not allowed to push code to this project.'
@@ -156,11 +166,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
 
   test.for(lostRights)('a push that has begun is refused once %s', async ([, , end], { world }) => {
     await using folder = await temporaryFolder()
-    const ann = await world.user()
-    const key = await withKey(folder.path, ann)
-    const project = await world.project({ initialize_with_readme: true, members: [[ann, 'developer']] })
-    const at = `/projects/${project.id}/repository/branches`
-    const [main] = (await world.root.get(at)).json
+    const { ann, key, project, at, main } = await developerIn(world, folder.path)
     const push = await pushSession(world, key, project.full_path, main.commit.id)
     await end(world, ann, project.id)
     expect(await push.complete()).toContain('pre-receive hook declined')
@@ -235,11 +241,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
 
   test('a second command of one session is ignored, and the first one goes on', async ({ world }) => {
     await using folder = await temporaryFolder()
-    const ann = await world.user()
-    const key = await withKey(folder.path, ann)
-    const project = await world.project({ initialize_with_readme: true, members: [[ann, 'developer']] })
-    const at = `/projects/${project.id}/repository/branches`
-    const [main] = (await world.root.get(at)).json
+    const { ann, key, project, main } = await developerIn(world, folder.path)
     const push = await pushSession(
       world,
       key,

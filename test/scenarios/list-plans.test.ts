@@ -339,6 +339,17 @@ describe.each(callers.slice(1) as [string, Actor][])('noteables updated after a 
     },
   )
 
+  test.each(kinds.flatMap((kind) => [30, 9_000].map((newer) => [...kind, newer] as const)))(
+    'pages of %s with a label that many have, in the order of their creation',
+    async (table, type, list, newer) => {
+      const updatedAfter = await timeOf(table, newer)
+      const filters = { updatedAfter, labels: ['everywhere'] }
+      const listed = list(caller, { of: 'everyone' }, filters, newest)
+      const filter = sql`m.updated_at >= ${updatedAfter} and ${hasLabel(type, 'Everywhere')}`
+      await expectPages(listed, [1, 3], type, caller, filter)
+    },
+  )
+
   test.each(wanted)(
     '%s of a project by %s, of which %i are newer, are found in those of the project',
     async (table, by, newer, _, list) => {

@@ -10,10 +10,19 @@ import {
   unsettleFirstPush,
 } from '../../../../test/tables/hooks.ts'
 import { eventually } from '../../../../test/waiting.ts'
-import { test } from '../../../../test/world.ts'
+import { test, type World } from '../../../../test/world.ts'
 import { expandEvents } from './expand.ts'
 import { hookTimes, maxAttempts, pauseMs, retryMs } from './schedule.ts'
 import { commit, hookFor, idOf, openIssue, quick, quickWorld, titlesOf } from './testing.ts'
+
+/** A project with a hook for pushes and two of them. `at` is the path of the hook. */
+async function pushedTwice(world: World) {
+  await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+  const project = await world.project()
+  const at = await hookFor(world, project, 'https://203.0.114.9/', { push_events: true })
+  for (let n = 0; n < 2; n++) await commit(world, project, 'main')
+  return { project, at }
+}
 
 describe('what is delivered', () => {
   test('D2-HOOK-BRANCH-FILTER: only pushes to matching branches are sent, deletions included', async ({ world }) => {
@@ -72,10 +81,7 @@ describe('what is delivered', () => {
   test('a push waits for an earlier one of the same branch that is not settled yet; other events do not', async ({
     world,
   }) => {
-    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
-    const project = await world.project()
-    const at = await hookFor(world, project, 'https://203.0.114.9/', { push_events: true })
-    for (let n = 0; n < 2; n++) await commit(world, project, 'main')
+    const { project, at } = await pushedTwice(world)
     const unsettled = await unsettleFirstPush(world, project.id)
     await openIssue(world, project, 'Meanwhile')
     const ctx = await contextFor(world, null)
@@ -93,10 +99,7 @@ describe('what is delivered', () => {
   test('a push is sent although an earlier one of the same branch was cut off more than a minute ago', async ({
     world,
   }) => {
-    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
-    const project = await world.project()
-    const at = await hookFor(world, project, 'https://203.0.114.9/', { push_events: true })
-    for (let n = 0; n < 2; n++) await commit(world, project, 'main')
+    const { project, at } = await pushedTwice(world)
     await agePush(world, await unsettleFirstPush(world, project.id), '61 seconds')
     const ctx = await contextFor(world, null)
     while ((await expandEvents(ctx)) === 'more');

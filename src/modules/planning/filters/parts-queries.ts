@@ -56,14 +56,18 @@ export type Reached = Wanted & {
 }
 
 /** No filter leaves fewer than that of the state does, if there is one. */
-export const ofState = ({ filters, state }: Reached): boolean => filters.length === (state === undefined ? 0 : 1)
+export const ofState = ({ filters, state }: Pick<Reached, 'filters' | 'state'>): boolean =>
+  filters.length === (state === undefined ? 0 : 1)
+
+/** The same of the filters beside those of labels. */
+const ofStateAndLabels = ({ others, state }: Reached): boolean => ofState({ filters: others, state })
 
 /**
  * The plan is the same for all values: an index has the rows of the state in the order, if they are of one. Labels are looked up or asked
  * for in every plan.
  */
-export const isPlannedOnce = ({ caller, others, state, order }: Reached): boolean =>
-  others.length === (state === undefined ? 0 : 1) && (state === undefined || order !== 'other') && !caller?.limits
+export const isPlannedOnce = (reached: Reached): boolean =>
+  ofStateAndLabels(reached) && (reached.state === undefined || reached.order !== 'other') && !reached.caller?.limits
 
 /** Their numbers are stored by project. */
 const isNumbered = (reached: Reached): boolean => reached.type === 'Issue' && ofState(reached)
@@ -223,9 +227,9 @@ function openNumber(reached: Reached, isOpen: Access['isOpen']): Pick<ListPart, 
 
 /** Those that are open to a caller and have labels, to be counted. */
 export function countedByLabels(reached: Reached, isOpen: Access['isOpen']): NonNullable<ListPart['counted']> {
-  const { type, rows, others, counted, labels, state } = reached
+  const { type, rows, counted, labels, state } = reached
   // Labels and a state are enough, so that an index of labels is.
-  if (others.length === (state === undefined ? 0 : 1)) {
+  if (ofStateAndLabels(reached)) {
     const once = labelledOnce(type, { titles: labels!, state, audience: isOpen })
     return { from: sql`from (${once}) as m`, where: raw('true') }
   }

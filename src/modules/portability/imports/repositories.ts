@@ -44,7 +44,7 @@ export async function fillFromBundle(
   return refs
 }
 
-/** The branch whose commit is that of `HEAD` in a bundle that was accepted; undefined if the bundle does not tell. */
+/** The branch whose commit is that of `HEAD` in a bundle that was accepted; undefined if none has. */
 export async function mainBranchOf(
   unpacked: Unpacked,
   name: string,

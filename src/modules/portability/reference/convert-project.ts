@@ -4,7 +4,14 @@ import type { Unpacked } from '../archive/unpack.ts'
 import * as entries from '../layout/names.ts'
 import { addBoard } from './boards.ts'
 import { Converter } from './converter.ts'
-import { addMilestone, convertNoteable, type Noteables, noteableLabel, noteableMilestone } from './noteables.ts'
+import {
+  addMilestone,
+  convertNoteable,
+  type Noteables,
+  noteableLabel,
+  noteableMilestone,
+  partsOf,
+} from './noteables.ts'
 import { convertPipelines } from './pipelines.ts'
 import { addRules } from './rules.ts'
 import { SnippetConverter, type SnippetFile } from './snippets.ts'
@@ -13,25 +20,6 @@ import { isRelationName, listIn, type Nested, oneIn, pick, timeOf, timesOf } fro
 
 /** Relations of one record each with settings of the project. */
 const settingRelations = ['project_feature', 'auto_devops', 'container_expiration_policy', 'ci_cd_settings'] as const
-
-/** Relations that have a place here. Those of other names are counted. */
-const known: ReadonlySet<string> = new Set([
-  ...settingRelations,
-  'project_members',
-  'labels',
-  'milestones',
-  'issues',
-  'merge_requests',
-  'snippets',
-  'releases',
-  'ci_pipelines',
-  'protected_branches',
-  'protected_tags',
-  'boards',
-  'project_badges',
-  'custom_attributes',
-  'push_rule',
-])
 
 /** Attributes of the project in the form of ours. */
 function attributesOf(project: Nested): Nested {
@@ -106,11 +94,19 @@ export type Converted = {
 
 /** Converts the records of an archive of the reference product, in both of its layouts, to files in a folder: those of the relations. */
 export async function convertProject(
-  tree: ReferenceTree,
+  given: ReferenceTree,
   unpacked: Unpacked,
   { folder, relations }: { readonly folder: string; readonly relations: readonly Relation[] },
 ): Promise<Converted> {
   const to = new Converter(folder, relations)
+  const unread = new Set(given.names)
+  const tree: ReferenceTree = {
+    ...given,
+    of(name) {
+      unread.delete(name)
+      return given.of(name)
+    },
+  }
   for await (const member of tree.of('project_members')) await addMember(to, member, { name: 'project_members' })
   const noteables: Noteables = { to, labels: new Map(), milestones: new Map() }
   for await (const label of tree.of('labels')) await noteableLabel(noteables, label)
@@ -131,18 +127,14 @@ export async function convertProject(
   for (const kind of ['branch', 'tag'] as const)
     for await (const one of tree.of(kind === 'branch' ? 'protected_branches' : 'protected_tags'))
       await addProtection(to, kind, one)
-  const parts = {
-    labelOf: (label: Nested) => noteableLabel(noteables, label),
-    milestoneOf: (milestone: Nested | undefined) => noteableMilestone(noteables, milestone),
-  }
-  for await (const board of tree.of('boards')) await addBoard(to, board, parts)
+  for await (const board of tree.of('boards')) await addBoard(to, board, partsOf(noteables))
   for await (const badge of tree.of('project_badges'))
     await to.add('badges', { ...pick(badge, 'name', 'link_url', 'image_url'), ...timesOf(badge) })
   for (const name of settingRelations)
     for await (const one of tree.of(name)) Object.assign(tree.project, { [name]: one })
   await addRules(to, tree)
-  for (const name of tree.names)
-    if (!known.has(name) && isRelationName(name)) for await (const _one of tree.of(name)) to.leaveOut(name)
+  // These have no place here.
+  for (const name of unread) if (isRelationName(name)) for await (const _one of given.of(name)) to.leaveOut(name)
   const now = timeOf(tree.project['created_at']) ?? new Date().toISOString()
   for (const name of unpacked.keys()) {
     const [, secret, filename] = /^uploads\/([0-9a-f]{32})\/([^/]+)$/.exec(name) ?? []

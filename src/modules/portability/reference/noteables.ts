@@ -1,3 +1,4 @@
+import type { BoardParts } from './boards.ts'
 import type { Converter } from './converter.ts'
 import { addAward, addNote } from './notes.ts'
 import { colorOf, isObject, listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
@@ -56,6 +57,12 @@ export async function addMilestone(
   return line
 }
 
+/** How the labels and milestones are found that records nest. */
+export const partsOf = (noteables: Noteables): BoardParts => ({
+  labelOf: (label) => noteableLabel(noteables, label),
+  milestoneOf: (milestone) => noteableMilestone(noteables, milestone),
+})
+
 /** What issues have that has no place here. */
 const without = ['designs', 'zoom_meetings', 'sentry_issue'] as const
 
@@ -78,12 +85,12 @@ export async function convertNoteable(
     ...(kind === 'issue' ? ofIssue(to, record) : ofRequest(to, record)),
   })
   if (line === undefined) return
-  if (kind === 'merge_request') await addVersion(to, line, record)
-  if (kind === 'merge_request') await addReviews(to, line, record)
+  if (kind === 'merge_request') {
+    await addVersion(to, line, record)
+    await addReviews(to, line, record)
+  }
   for (const name of without) to.leaveOut(name, listIn(record, name).length + (oneIn(record, name) ? 1 : 0))
-  const labelOf = (label: Nested) => noteableLabel(noteables, label)
-  const milestoneOf = (milestone: Nested | undefined) => noteableMilestone(noteables, milestone)
-  await convertSurroundings(to, { kind, line, labelOf, milestoneOf }, record)
+  await convertSurroundings(to, { kind, line, ...partsOf(noteables) }, record)
 }
 
 /** Whose records are added, and how the line of a nested label is found. */
@@ -197,7 +204,7 @@ async function addReviews(to: Converter, line: number, record: Nested): Promise<
     })
 }
 
-/** The reference product also tells which limit a version exceeds, after the second word. */
+/** A version that exceeds a limit has the name of the limit after the second of these. */
 const versionStates = ['collected', 'overflow', 'without_files'] as const
 
 /** The archive has the latest version only. */

@@ -3,9 +3,7 @@ import { test, type World } from '../../../../test/world.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { craft, entriesOf, exportOf, importOf } from '../testing.ts'
-
-const at = '2019-06-07T08:00:00.123Z'
-const times = { created_at: at, updated_at: at }
+import { at, request, times } from './testing.ts'
 
 /** A project as the reference product exports it, with records of every relation that has a place here, and some that have none. */
 async function stage(world: World) {
@@ -59,16 +57,10 @@ async function stage(world: World) {
     ],
     merge_requests: [
       {
+        ...request,
         iid: 3,
-        title: 'Change',
-        source_branch: 'topic',
-        target_branch: 'main',
-        source_project_id: 1,
-        target_project_id: 1,
-        author_id: 11,
         state: 'merged',
         merge_commit_sha: head,
-        ...times,
         metrics: { merged_by_id: 11, merged_at: at },
         merge_request_diff: {
           state: 'collected',

@@ -92,7 +92,7 @@ export type Credentials = {
 /** What the caller authenticated with, if it is not their token or password. */
 export type DerivedFrom = Pick<Grant, 'holder'> & Partial<Pick<Grant, 'expiresAt'>>
 
-/** A password may have been changed since, which nothing tells: what was derived from it ends with the first credential. */
+/** A password may have been changed since without an event: what was derived from it ends with the first credential. */
 const isAccountItself = (holder: Holder): boolean => 'userId' in holder && holder.tokenId === undefined
 
 /**
