@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { configForJobs } from '../config.ts'
 import { DatabaseLost } from '../db/connection-errors.ts'
 import { lowerPriority } from '../kernel/priority.ts'
 import { type App, type AppModule, loadAppModule } from './app-module.ts'
@@ -62,11 +63,12 @@ async function obey(order: Order, module: AppModule): Promise<void> {
  * unavailable (recovery, failover) waits for it.
  */
 async function open({ config, services }: Extract<Order, { kind: 'start' }>, module: AppModule): Promise<void> {
-  const parts = role === 'worker' ? { ...services, metrics: askForMetrics(), sharesPorts } : services
+  const isWorker = role === 'worker'
+  const parts = isWorker ? { ...services, metrics: askForMetrics(), sharesPorts } : services
   for (let isWaiting = false; ; isWaiting = true) {
     try {
-      app = await module.createApp(config, parts)
-      return await (role === 'worker' ? app.listen() : app.runJobs((error) => void fail(error)))
+      app = await module.createApp(isWorker ? config : configForJobs(config), parts)
+      return await (isWorker ? app.listen() : app.runJobs((error) => void fail(error)))
     } catch (error) {
       if (!(error instanceof DatabaseLost)) throw error
       await app?.[Symbol.asyncDispose]()
