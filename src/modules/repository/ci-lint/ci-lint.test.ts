@@ -192,6 +192,19 @@ describe('/projects/:id/ci/lint', () => {
     ])
   })
 
+  test('a configuration of more than 64 KiB is invalid because of its size, in the repository as in the request', async ({
+    world,
+  }) => {
+    const { id, repository } = await storedProject(world)
+    const content = `a: {script: ${'x'.repeat(64 * 1024)}}\n`
+    repository.commit({ '.gitlab-ci.yml': content })
+    const errors = ['the file is larger than 65536 bytes']
+    expect((await world.root.post(`/projects/${id}/ci/lint`, { content })).json).toMatchObject({ valid: false, errors })
+    expect((await world.root.get(`/projects/${id}/ci/lint`)).json).toMatchObject({ valid: false, errors })
+    const included = await world.root.post(`/projects/${id}/ci/lint`, { content: 'include: .gitlab-ci.yml' })
+    expect(included.json.errors).toContain(`Included file \`.gitlab-ci.yml\`: ${errors[0]}`)
+  })
+
   test('400 for a dry run, which is not supported', async ({ world }) => {
     const { id } = await world.project()
     expect((await world.root.get(`/projects/${id}/ci/lint?dry_run=true`)).status).toBe(400)

@@ -15,8 +15,8 @@ export type Lint = {
   readonly jobs?: readonly JobSummary[] | undefined
 }
 
-/** Reads a file of the repository for `include`; a text that says why it cannot be read is an error. */
-export type ReadFile = (path: string) => Promise<{ text: string } | { error: string }>
+/** Reads a file of the repository for `include`; `error` says why it cannot be read. */
+export type ReadFile = (path: string) => Promise<{ text: string } | { error: string; isMissing?: true }>
 
 const maxIncludes = 50
 const maxErrors = 100

@@ -8,8 +8,8 @@ import { defaultRef, findCommitId } from '../commits/revision.ts'
 import { checkPipeline } from './check.ts'
 import { invalid, type Lint, type ReadFile } from './lint.ts'
 import { configPathOf } from './queries.ts'
+import { maxBytes, tooLarge } from './yaml.ts'
 
-const maxBytes = 64 * 1024
 const usualPath = '.gitlab-ci.yml'
 
 /** Reads files of a project at a ref; of the default branch without one. Throws `not_found` for an unknown ref. */
@@ -18,13 +18,14 @@ export async function filesAt(ctx: Ctx, project: ProjectRow, ref: string | undef
   const commit = await findCommitId(repo, ref || defaultRef(project))
   if (!commit && ref) throw notFound('Commit')
   return async (path) => {
+    const missing = { error: `Local file \`${path}\` does not exist!`, isMissing: true } as const
     const entry = commit && (await findEntry(repo, commit, path))
-    if (entry?.type !== 'blob') return { error: `Local file \`${path}\` does not exist!` }
+    if (entry?.type !== 'blob') return missing
     try {
       const blob = await readBlob(repo, entry.oid, { maxBytes })
-      return blob ? { text: decodeText(blob.content) } : { error: `Local file \`${path}\` does not exist!` }
+      return blob ? { text: decodeText(blob.content) } : missing
     } catch (error) {
-      if (error instanceof Failure && error.kind === 'too_large') return { error: 'the file is too large' }
+      if (error instanceof Failure && error.kind === 'too_large') return { error: tooLarge }
       throw error
     }
   }
@@ -41,5 +42,6 @@ export async function lintCommit(
   if (elsewhere) return invalid(`The configuration \`${path}\` is not a file of this project`)
   const readFile = await filesAt(ctx, project, ref)
   const file = await readFile(path)
+  if ('error' in file && !file.isMissing) return invalid(file.error)
   return checkPipeline(ctx, { text: 'text' in file ? file.text : '', includeJobs }, readFile)
 }

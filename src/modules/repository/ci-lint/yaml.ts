@@ -1,9 +1,10 @@
 import { type CollectionTag, type CST, isScalar, isSeq, LineCounter, Parser, parseDocument, Scalar } from 'yaml'
 
 /** Limits on a configuration file; real ones are far below. */
-const maxBytes = 64 * 1024
+export const maxBytes = 64 * 1024
 const maxDepth = 50
 const maxAliases = 200
+export const tooLarge = `the file is larger than ${maxBytes} bytes`
 /** Maximum characters of an error message, which may repeat the input. */
 const maxMessage = 200
 
@@ -28,7 +29,7 @@ export type Parsed = { readonly value: unknown } | { readonly error: string }
 
 /** Parses a configuration. Never throws; hostile input costs little, because depth and aliases are limited. */
 export function parseYaml(text: string): Parsed {
-  if (Buffer.byteLength(text) > maxBytes) return { error: `the file is larger than ${maxBytes} bytes` }
+  if (Buffer.byteLength(text) > maxBytes) return { error: tooLarge }
   try {
     if (isTooDeep(text)) return { error: `the values are nested more than ${maxDepth} levels deep` }
     // Unique keys would be compared in pairs: 40,000 of them took more than a minute.
