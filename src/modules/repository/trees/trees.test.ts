@@ -152,6 +152,20 @@ describe('GET /projects/:id/repository/tree', () => {
     expect(await world.root.get(`${at}?pagination=keyset&page_token=nope`)).toMatchObject({ status: 400 })
   })
 
+  test('the link to the next keyset page keeps directory, ref and depth', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ 'a b/ü/1': 'x', 'a b/ü/2': 'x', 'a b/3': 'x', other: 'x' }, { branch: 'new/one' })
+    const seen: string[] = []
+    let next: string | undefined =
+      `/projects/${id}/repository/tree?pagination=keyset&per_page=1&path=a%20b&ref=new/one&recursive=true`
+    while (next !== undefined && seen.length < 9) {
+      const { json, headers } = await world.root.get(next)
+      seen.push(...json.map(({ path }: { path: string }) => path))
+      next = /<([^>]+)>; rel="next"/.exec(headers['link'] ?? '')?.[1]?.replace(/^.*\/api\/v4/, '')
+    }
+    expect(seen.toSorted()).toEqual(['a b/3', 'a b/ü', 'a b/ü/1', 'a b/ü/2'])
+  })
+
   test('a tree entry whose name is not UTF-8 is shown as text', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ [pathFromBytes(Buffer.from('gr\xfc\xdfe.txt', 'latin1'))]: 'x' })
