@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
+import { openGraph } from '../objects/open-graph.ts'
 import type { Repository, RunCommand } from '../repository/repository.ts'
 import { gitIn, TestGit, type TestRepository } from '../testing.ts'
 import { aheadBehind, isAncestor, mergeBase, mergeBases, mergedInto, refsContaining } from './ancestry.ts'
@@ -323,31 +324,53 @@ describe('history read in this process', () => {
     expect(processes).toBeLessThan(30)
   })
 
-  test('merged branches, excluded commits and merge bases are those of git', () =>
-    always(async ({ repo, commits, tip, git }) => {
-      const heads = commits.map((oid, index) => ({ oid, name: `refs/heads/c${index}` as RefName }))
-      expect([...(await mergedInto(repo, tip, heads))].toSorted()).toEqual(
-        git('for-each-ref', '--format=%(refname)', `--merged=${tip}`, 'refs/heads/c*')
-          .filter((name) => name !== heads.at(-1)!.name)
-          .toSorted(),
-      )
-      git('tag', '-a', 'middle', '-m', 'x', commits[commits.length >> 1]!)
-      for (const other of commits.filter((_, index) => index % 3 === 0)) {
-        expect((await refsContaining(repo, other)).map(({ name }) => name)).toEqual(
-          git('for-each-ref', '--format=%(refname)', `--contains=${other}`),
-        )
-        expect(await listCommitIds(repo, { from: [tip], excluding: [other] }, all)).toEqual(
-          git('rev-list', tip, `^${other}`),
-        )
-        const middle = commits[commits.length >> 1]!
-        const [left, right] = git('rev-list', '--left-right', '--count', `${middle}...${other}`)[0]!.split('\t')
-        expect(await aheadBehind(repo, middle, other)).toEqual({ left: Number(left), right: Number(right) })
-        expect(await isAncestor(repo, other, middle)).toBe(git('rev-list', other, `^${middle}`).length === 0)
-        expect(await mergeBases(repo, tip, other, middle)).toEqual(gitBases(git, '--all', tip, other, middle))
-        expect([(await mergeBase(repo, middle, other)) ?? []].flat()).toEqual(gitBases(git, middle, other))
-      }
-    }, 12))
+  test('merged branches, excluded commits and merge bases are those of git', () => always(agreesOnAncestors, 12))
+
+  test('merged branches, excluded commits and merge bases are the same if only git can read the history', async () => {
+    await using small = await TestGit.start({ graphBytes: 1 })
+    await fc.assert(
+      fc.asyncProperty(histories, async (history) => {
+        const made = await small.repository()
+        const { repo, gitDir } = made
+        const commits = store(made, history)
+        writeGraph(gitDir, commits, 'single')
+        expect(await openGraph(repo)).toBe('git')
+        await agreesOnAncestors({
+          repo,
+          commits,
+          tip: commits.at(-1)!,
+          git: (...args) => lines(gitIn(gitDir, args)),
+        })
+      }),
+      { numRuns: 6 },
+    )
+  })
 })
+
+/** Checks merged branches, excluded commits and merge bases. */
+async function agreesOnAncestors({ repo, commits, tip, git }: Real): Promise<void> {
+  const heads = commits.map((oid, index) => ({ oid, name: `refs/heads/c${index}` as RefName }))
+  expect([...(await mergedInto(repo, tip, heads))].toSorted()).toEqual(
+    git('for-each-ref', '--format=%(refname)', `--merged=${tip}`, 'refs/heads/c*')
+      .filter((name) => name !== heads.at(-1)!.name)
+      .toSorted(),
+  )
+  git('tag', '-a', 'middle', '-m', 'x', commits[commits.length >> 1]!)
+  for (const other of commits.filter((_, index) => index % 3 === 0)) {
+    expect((await refsContaining(repo, other)).map(({ name }) => name)).toEqual(
+      git('for-each-ref', '--format=%(refname)', `--contains=${other}`),
+    )
+    expect(await listCommitIds(repo, { from: [tip], excluding: [other] }, all)).toEqual(
+      git('rev-list', tip, `^${other}`),
+    )
+    const middle = commits[commits.length >> 1]!
+    const [left, right] = git('rev-list', '--left-right', '--count', `${middle}...${other}`)[0]!.split('\t')
+    expect(await aheadBehind(repo, middle, other)).toEqual({ left: Number(left), right: Number(right) })
+    expect(await isAncestor(repo, other, middle)).toBe(git('rev-list', other, `^${middle}`).length === 0)
+    expect(await mergeBases(repo, tip, other, middle)).toEqual(gitBases(git, '--all', tip, other, middle))
+    expect([(await mergeBase(repo, middle, other)) ?? []].flat()).toEqual(gitBases(git, middle, other))
+  }
+}
 
 /** Git also reports by its exit code that there is none. */
 function gitBases(git: Real['git'], ...args: string[]): string[] {
