@@ -3,55 +3,80 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { shownPath } from '../../../git/format/text.ts'
 import type { Patches } from '../../../git/history/patch-reader.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
-import { findLine, linesOf, type TextPosition, unresolvedPositions } from '../../discussion/index.ts'
+import { linesOf, shiftBy, unresolvedPositions } from '../../discussion/index.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
 import { patchesOf } from '../merge-requests/versions.ts'
 import { targetRepository } from './heads.ts'
 import type { MergingRow } from './queries.ts'
 
-/** Maximum earlier heads whose changes are compared: one diff each. */
-const mostHeads = 20
+/** Maximum earlier heads, and earlier merge bases, whose changes are compared: one diff each. */
+const mostEnds = 20
 
 /**
  * Unresolved discussions of lines that a new version changes or no longer shows. A diff that is too large to read counts as
- * unchanged. One diff of the version, and one from each head to which such a discussion refers.
+ * unchanged. One diff of the version, and one from each head and merge base to which such a discussion refers.
  */
 export async function outdatedDiscussions(ctx: Ctx, row: MergingRow, version: Version): Promise<string[]> {
   const { head, base } = version
   if (!head) return []
   const placed = await unresolvedPositions(ctx.db, asNoteable(row))
   const repo = targetRepository(ctx, row)
-  const since = new Map<string, Patches>()
-  for (const oid of new Set(placed.map(({ position }) => position.head_sha)))
-    if (since.size < mostHeads && (await readCommit(repo, oid as Oid)))
-      since.set(oid, await patchesOf(ctx, repo, { head, base: oid as Oid }))
-  const shown = placed.length === 0 ? undefined : await patchesOf(ctx, repo, { head, base })
-  return placed
-    .filter(({ position }) => {
-      const changes = since.get(position.head_sha)
-      if (!changes || !shown) return false
-      return position.new_line === null
-        ? isComplete(shown, position) && !isShown(shown, position)
-        : removes(changes, position.new_path, position.new_line)
-    })
-    .map(({ discussion_id }) => discussion_id)
+  const changesTo = async (now: Oid | null, ends: readonly string[]): Promise<ReadonlyMap<string, Patches>> => {
+    const since = new Map<string, Patches>()
+    for (const oid of new Set(ends))
+      if (now !== null && since.size < mostEnds && (await readCommit(repo, oid as Oid)))
+        since.set(oid, await patchesOf(ctx, repo, { head: now, base: oid as Oid }))
+    return since
+  }
+  const [removed, others] = [placed.filter(isOfRemovedLine), placed.filter((each) => !isOfRemovedLine(each))]
+  const sinceHead = await changesTo(
+    head,
+    others.map(({ position }) => position.head_sha),
+  )
+  const sinceBase = await changesTo(
+    base,
+    removed.map(({ position }) => position.base_sha),
+  )
+  const shown = removed.length === 0 ? undefined : await patchesOf(ctx, repo, { head, base })
+  const isOutdated = ({ position }: Placed): boolean => {
+    const changes = sinceHead.get(position.head_sha)
+    return changes !== undefined && removes(changes, position.new_path, position.new_line)
+  }
+  const isRemovedNoMore = ({ position }: Placed): boolean => {
+    const changes = sinceBase.get(position.base_sha)
+    const now = changes && placeIn(changes, position.old_path, position.old_line!)
+    if (now === undefined || now === 'gone') return now === 'gone'
+    return isComplete(shown!, now.path) && !removes(shown!, now.path, now.line)
+  }
+  return [...removed.filter(isRemovedNoMore), ...others.filter(isOutdated)].map(({ discussion_id }) => discussion_id)
 }
 
-/** Whether the diff removes the line of a position in the base. */
-const isShown = ({ files }: Patches, { old_line, new_line: _none, ...rest }: TextPosition): boolean =>
-  old_line === null || findLine(files, { ...rest, old_line }) !== undefined
+type Placed = Awaited<ReturnType<typeof unresolvedPositions>>[number]
+
+const isOfRemovedLine = ({ position }: Placed): boolean => position.new_line === null && position.old_line !== null
+
+/** Where a line of a merge base is after these changes; undefined if they do not show that. */
+function placeIn(
+  { files, overflow }: Patches,
+  path: string,
+  line: number,
+): { readonly path: string; readonly line: number } | 'gone' | undefined {
+  const changed = files.filter(({ change }) => shownPath(change.oldPath) === path)
+  const [file] = changed
+  if (!file) return overflow ? undefined : { path, line }
+  const { change, text } = file
+  if (changed.length > 1 || (!text.startsWith('@@') && change.oldOid !== change.newOid)) return undefined
+  const shift = shiftBy(linesOf(text), line, line)
+  return shift === undefined ? 'gone' : { path: shownPath(change.newPath), line: line + shift }
+}
 
 /** The diff shows all files, and the text of this one, if it has changed. */
-const isComplete = ({ files, overflow }: Patches, { old_path, new_path }: TextPosition): boolean =>
-  !overflow &&
-  files.every(
-    ({ change, text }) =>
-      text !== '' || (shownPath(change.oldPath) !== old_path && shownPath(change.newPath) !== new_path),
-  )
+const isComplete = ({ files, overflow }: Patches, path: string): boolean =>
+  !overflow && files.every(({ change, text }) => text !== '' || shownPath(change.oldPath) !== path)
 
 /** Whether changes remove or replace a line. */
-const removes = ({ files }: Patches, path: string, line: number): boolean =>
+const removes = ({ files }: Patches, path: string, line: number | null): boolean =>
   files
     .filter(({ change }) => shownPath(change.oldPath) === path)
     .some(({ text }) => linesOf(text).some(({ kind, oldPosition }) => kind === 'old' && oldPosition === line))
