@@ -85,6 +85,88 @@ describe('quick actions of merge requests', () => {
     expect((await dev.get('/todos')).json).toEqual([])
   })
 
+  test('quick actions replace and remove assignees, reviewers and labels by name, and subtract time', async ({
+    world,
+  }) => {
+    const [dev, eve, joe] = await Promise.all([world.user(), world.user(), world.user()])
+    const { project, at } = await openMergeRequest(world, {
+      members: [
+        [dev, 'developer'],
+        [eve, 'developer'],
+        [joe, 'developer'],
+      ],
+    })
+    project.repository.commit({ c: 'c\n' }, { branch: 'stable' })
+    for (const name of ['bug', 'wish', 'doc'])
+      await world.root.post(`/projects/${project.id}/labels`, { name, color: '#ff0000' })
+    const { id: milestone_id } = (await world.root.post(`/projects/${project.id}/milestones`, { title: 'v 1' })).json
+    const labels = 'doc'
+    const { iid } = (await world.root.post(`/projects/${project.id}/issues`, { title: 'x', labels, milestone_id })).json
+    const act = async (...actions: string[]) => {
+      const { status, json } = await dev.post(`${at}/notes`, { body: actions.join('\n') })
+      return [status, ...json.summary]
+    }
+    const ids = (people: readonly { id: number }[]) => people.map(({ id }) => id).sort()
+    await act(`/assign @${dev.username} @${eve.username}`, `/reviewer @${eve.username} @${joe.username}`, '/label ~bug')
+    await act('/spend 1h', '/approve')
+    expect(
+      await act(
+        `/unassign @${dev.username}`,
+        `/unassign_reviewer @${joe.username}`,
+        '/relabel ~wish',
+        `/copy_metadata #${iid}`,
+        '/spend -20m',
+        '/unapprove',
+        '/target_branch stable',
+      ),
+    ).toEqual([
+      202,
+      `Removed assignee @${dev.username}.`,
+      `Removed the request to @${joe.username} to review.`,
+      'Replaced all labels with ~"wish" label.',
+      `Copied labels and milestone from #${iid}.`,
+      'Subtracted 20m spent time.',
+      'Unapproved the current merge request.',
+      'Set target branch to stable.',
+    ])
+    const now = (await dev.get(at)).json
+    expect(now).toMatchObject({
+      labels: ['doc', 'wish'],
+      milestone: { title: 'v 1' },
+      target_branch: 'stable',
+      time_stats: { total_time_spent: 2400 },
+    })
+    expect([ids(now.assignees), ids(now.reviewers)]).toEqual([[eve.id], [eve.id]])
+    expect((await dev.get(`${at}/approvals`)).json.approved_by).toEqual([])
+    expect(
+      await act(`/reassign @${joe.username}`, '/remove_reviewer', '/spend -2h', '/unlabel ~none', '/approve now'),
+    ).toEqual([
+      202,
+      `Changed assignees to @${joe.username}.`,
+      'Removed all reviewers.',
+      'Could not apply spend command.',
+      'Could not apply unlabel command.',
+      'Approved the current merge request.',
+    ])
+    const last = (await dev.get(at)).json
+    expect([ids(last.assignees), ids(last.reviewers)]).toEqual([[joe.id], []])
+  })
+
+  test('a reply that consists of quick actions is not stored, and the branch is rebased', async ({ world }) => {
+    const { project, at, base } = await openMergeRequest(world)
+    const moved = project.repository.commit({ c: 'c\n' }, { branch: 'main', parents: [base] })
+    const { id } = (await world.root.post(`${at}/discussions`, { body: 'Old?' })).json
+    expect(await world.root.post(`${at}/discussions/${id}/notes`, { body: '/rebase' })).toMatchObject({
+      status: 202,
+      json: { summary: ['Scheduled a rebase of branch topic.'] },
+    })
+    await world.runJobs()
+    const parents = async () =>
+      (await world.root.get(`/projects/${project.id}/repository/commits/topic`)).json.parent_ids
+    await expect.poll(parents).toEqual([moved])
+    expect((await world.root.get(`${at}/discussions/${id}/notes`)).json).toMatchObject([{ body: 'Old?' }])
+  })
+
   test('a quick action that the caller may not take is reported and changes nothing, and the others are applied', async ({
     world,
   }) => {
