@@ -23,10 +23,6 @@ export class PathAttributes {
   valueOf(path: string, name: string): Value {
     return this.#lines.find(({ matches, said }) => said.has(name) && matches(path))?.said.get(name)
   }
-
-  get isEmpty(): boolean {
-    return this.#lines.length === 0
-  }
 }
 
 /** The `filter` attributes of the root `.gitattributes`. */

@@ -23,7 +23,7 @@ export type HistoryFilters = {
   author?: string
   message?: string
   firstParent?: boolean
-  merges?: 'only' | 'none'
+  merges?: 'none'
 }
 
 export type HistoryPage = {
@@ -210,7 +210,7 @@ function selection({ from, excluding = [], path, since, until, author, message, 
     ...(message === undefined ? [] : ([`--grep=${oneLine(message)}`] as const)),
     ...(author === undefined && message === undefined ? [] : (['--fixed-strings', '--regexp-ignore-case'] as const)),
     ...(firstParent ? (['--first-parent'] as const) : []),
-    ...(merges === 'only' ? (['--merges'] as const) : merges === 'none' ? (['--no-merges'] as const) : []),
+    ...(merges ? (['--no-merges'] as const) : []),
   ]
   const args = [...(from === 'all' ? [] : from), ...excluding.map((oid) => `^${oid}`)]
   if (path === undefined) return { flags, args }

@@ -5,10 +5,6 @@ export class StableQueue {
   #turns: number[] = []
   #turn = 0
 
-  get size(): number {
-    return this.#items.length
-  }
-
   push(item: number, key: number): void {
     const turn = this.#turn++
     let at = this.#items.length

@@ -114,18 +114,15 @@ function partOfSet(set: ProjectSet, ids: readonly Sql[], order: ProjectOrder): L
 }
 
 /** Whether the feature is enabled for the caller: for everyone, or for members if they are one. */
-const featureOn = (caller: Caller, column: string, wanted: boolean, from: number): Sql => {
-  const on =
-    caller?.admin === true
-      ? sql`${raw(column)} > ${featureLevels.disabled}`
-      : sql`
-        (
-          ${raw(column)} >= ${featureLevels.enabled}
-          or (${raw(column)} = ${featureLevels.private} and ${memberAtLeast(caller, from)})
-        )
-      `
-  return wanted ? on : sql`not ${on}`
-}
+const featureOn = (caller: Caller, column: string, from: number): Sql =>
+  caller?.admin === true
+    ? sql`${raw(column)} > ${featureLevels.disabled}`
+    : sql`
+      (
+        ${raw(column)} >= ${featureLevels.enabled}
+        or (${raw(column)} = ${featureLevels.private} and ${memberAtLeast(caller, from)})
+      )
+    `
 
 const memberAtLeast = (caller: Caller, level: number): Sql =>
   caller === null ? raw('false') : projectWhere(caller, level, raw('p.id'), raw('p.namespace_id'))
@@ -179,9 +176,9 @@ export function listProjects(
   if (level !== undefined && !parts) where.push(memberAtLeast(caller, level))
   if (filters.starred)
     where.push(caller ? sql`p.id in (select project_id from stars where user_id = ${caller.id})` : raw('false'))
-  if (filters.with_issues_enabled) where.push(featureOn(caller, 'p.issues_access_level', true, levels.guest))
+  if (filters.with_issues_enabled) where.push(featureOn(caller, 'p.issues_access_level', levels.guest))
   if (filters.with_merge_requests_enabled)
-    where.push(featureOn(caller, 'p.merge_requests_access_level', true, levels.reporter))
+    where.push(featureOn(caller, 'p.merge_requests_access_level', levels.reporter))
   if (filters.with_programming_language !== undefined)
     where.push(
       sql`
