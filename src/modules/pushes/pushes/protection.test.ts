@@ -261,5 +261,8 @@ describe('code owners of files', () => {
     expect(await attempt('docs/a/b.md', 'owned')).toMatch(/match CODEOWNERS are disabled/)
     expect(await attempt('docs/free.md', 'without an owner')).toBe('pushed')
     expect(await attempt('src/x.ts', 'free')).toBe('pushed')
+    // One that is too large to read protects all files.
+    it.repository.commit({ CODEOWNERS: `# ${'x'.repeat(1024 * 1024)}\n` })
+    expect(await attempt('src/y.ts', 'unknown')).toMatch(/match CODEOWNERS are disabled/)
   })
 })
