@@ -21,6 +21,25 @@ test('issue search finds words in title and description, in the instance, a grou
   expect(await found(`/projects/${text.project.id}`)).toEqual([text.id])
 })
 
+test('merge request search finds words in title and description, in the instance, a group and a project', async ({
+  world,
+}) => {
+  const [ann, guest] = [await world.user(), await world.user()]
+  const word = unique('findable')
+  const group = await world.group({ visibility: 'private', members: [[ann, 'reporter']] })
+  const project = await storedProject(world, { group, visibility: 'private', members: [[guest, 'guest']] })
+  const title = await openMergeRequest(world, { project, title: `A ${word}` })
+  const text = await openMergeRequest(world, { description: `about ${word}` })
+  const search = `search?scope=merge_requests&search=${word}`
+  const found = async (path: string, who = ann) => ids(await who.get(`${path}/${search}`))
+  expect(await found('')).toEqual([text.id, title.id])
+  expect(await found(`/groups/${group.id}`)).toEqual([title.id])
+  expect(await found(`/projects/${text.project.id}`)).toEqual([text.id])
+  // Guests of a private project cannot read its merge requests.
+  expect(await found('', guest)).toEqual([text.id])
+  expect((await guest.get(`/projects/${project.id}/${search}`)).status).toBe(403)
+})
+
 test('note search finds comments on what the caller can read, newest first, and no system notes', async ({ world }) => {
   const [ann, guest] = [await world.user(), await world.user()]
   const word = unique('findable')

@@ -286,6 +286,26 @@ describe('credentials of LFS actions', () => {
     expect((await lfs(world.anonymous, project, 'POST', 'objects/batch', { json: asked, headers })).status).toBe(401)
   })
 
+  test('LFS credentials of a deploy token download as long as the token is active, and never upload or lock', async ({
+    world,
+  }) => {
+    const content = unique('for a token')
+    const [project, other] = [await world.project(), await world.project()]
+    for (const each of [project, other]) await upload(world.root, each, content)
+    const tokens = `/projects/${project.id}/deploy_tokens`
+    const made = (await world.root.post(tokens, { name: 'x', scopes: ['read_repository'] })).json
+    const machine = new Client(world.origin, { id: 0, username: made.username, token: made.token })
+    const action = await download(machine, project, content)
+    expect(action.header.Authorization).toMatch(/^Bearer t/)
+    expect(await follow(world.anonymous, 'GET', action)).toMatchObject({ status: 200, text: content })
+    const elsewhere = action.href.replace(project.full_path, other.full_path)
+    expect((await follow(world.anonymous, 'GET', { ...action, href: elsewhere })).status).toBe(404)
+    expect((await batch(machine, project, 'upload', ['new'])).status).toBe(403)
+    expect((await lfs(machine, project, 'POST', 'locks', { json: { path: 'x' } })).status).toBe(403)
+    await world.root.delete(`${tokens}/${made.id}`)
+    expect((await follow(world.anonymous, 'GET', action)).status).toBe(401)
+  })
+
   test('LFS credentials work in every process', async ({ world }) => {
     const project = await world.project()
     const content = unique('content')
