@@ -183,11 +183,15 @@ Sent by ${world.origin} to ${author!.username}@example.com.
 })
 
 describe('mails about todos', () => {
-  test('a todo for an assignment or mention is mailed', async ({ world }) => {
-    const [ann, bob] = await people(world, 2)
+  test('a todo for an assignment, a review or a mention is mailed', async ({ world }) => {
+    const [ann, bob, eve] = await people(world, 3)
     const { project, record } = await openMergeRequest(world, {
-      members: [[ann!, 'developer']],
+      members: [
+        [ann!, 'developer'],
+        [eve!, 'developer'],
+      ],
       assignee_ids: [ann!.id],
+      reviewer_ids: [eve!.id],
       description: `For @${bob!.username}`,
     })
     const marked = await world.user()
@@ -198,6 +202,9 @@ describe('mails about todos', () => {
     expect(assigned?.body).toContain(`Merge topic\n${record.web_url}\n`)
     expect((await inbox(world, bob!)).map(({ body }) => body)).toEqual([
       expect.stringContaining('(@root) mentioned you in a merge request:'),
+    ])
+    expect((await inbox(world, eve!)).map(({ body }) => body)).toEqual([
+      expect.stringContaining('(@root) requested your review of a merge request:'),
     ])
     expect(await inbox(world, marked)).toEqual([])
   })
