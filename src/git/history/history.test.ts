@@ -242,6 +242,20 @@ describe('history read in this process', () => {
         ])
     }))
 
+  test('following a file in a period gives the commits of git log --follow', () =>
+    always(async ({ repo, tip, git }) => {
+      const [since, until] = [new Date(1_700_000_006_000), new Date(1_700_000_030_000)]
+      const flags = ['--max-age=1700000006', '--min-age=1700000030']
+      for (const path of paths) {
+        const followed = (period: Partial<HistoryFilters>) =>
+          listCommitIds(repo, { from: [tip], path, follow: true, ...period }, all)
+        const ofGit = (...limits: string[]) => git('log', '--follow', '--format=%H', ...limits, tip, '--', path)
+        expect([path, ...(await followed({ since }))]).toEqual([path, ...ofGit(flags[0]!)])
+        expect([path, ...(await followed({ until }))]).toEqual([path, ...ofGit(flags[1]!)])
+        expect([path, ...(await followed({ since, until }))]).toEqual([path, ...ofGit(...flags)])
+      }
+    }))
+
   test('each line of a file is by the commit that git blame names', () =>
     always(async ({ repo, tip, git }) => {
       for (const path of git('ls-tree', '-r', '-z', '--name-only', tip).join('\n').split('\0').filter(Boolean)) {
