@@ -239,7 +239,10 @@ describe('topics', () => {
       [{ name: 'x'.repeat(256) }, { message: { name: ['is too long (maximum is 255 characters)'] } }],
     ] as const)
       expect(await world.root.post('/topics', body)).toMatchObject({ status: 400, json })
-    expect((await world.root.put(`/topics/${made.json.id}`, { title: null })).json).toEqual({ ...record, title: null })
+    const edit = async (changes: object) => (await world.root.put(`/topics/${made.json.id}`, changes)).json
+    expect(await edit({ title: null })).toEqual({ ...record, title: null })
+    expect(await edit({ description: 'Another' })).toEqual({ ...record, title: null, description: 'Another' })
+    expect(await edit({ description: '', title: 'T' })).toMatchObject({ title: 'T', description: '' })
   })
 
   test('renaming a topic renames it in its projects', async ({ world }) => {

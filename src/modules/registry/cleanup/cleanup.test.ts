@@ -26,6 +26,8 @@ describe('cleanup policies', () => {
     expect(await policy()).toEqual(changed)
     await change({ older_than: null, keep_n: '', name_regex_delete: 'all' })
     expect(await policy()).toEqual({ ...changed, older_than: null, keep_n: null, name_regex: 'all' })
+    expect((await change({ name_regex_delete: '', name_regex_keep: null })).status).toBe(200)
+    expect(await policy()).toMatchObject({ cadence: '1d', name_regex: null, name_regex_keep: null })
   })
 
   test('a new project takes a policy', async ({ world }) => {
