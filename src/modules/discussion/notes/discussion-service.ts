@@ -59,14 +59,16 @@ export async function answer(
   { discussionId, body, createdAt }: NewText & { discussionId: string },
 ): Promise<NoteRow | Applied> {
   const { notes } = await getDiscussion(ctx, discussed, discussionId)
+  const [first] = notes as [NoteRow]
+  // Before quick actions, which may be all that the text has.
+  requireAnswerable(discussed, first)
   return withQuickActions(ctx, discussed, body, async (text) => {
-    const suggestions = await suggestionsAt(ctx, discussed, notes[0]!.position, text)
+    const suggestions = await suggestionsAt(ctx, discussed, first.position, text)
     const id = await ctx.transaction(async (tx) => {
       await holdNoteable(tx, discussed)
       const root = await findRoot(tx, discussed, discussionId)
       if (!root) throw notFound('Discussion')
-      const isSingle = root.system || (!root.threaded && kindOf(discussed.type).replies === 'to discussions')
-      if (isSingle) throw invalid('Discussion is an individual note.')
+      requireAnswerable(discussed, root)
       if (!root.threaded) await makeThread(tx, discussed, discussionId)
       const { position, changed_line, resolved } = root
       const place = { position, changedLine: changed_line ?? undefined }
@@ -75,6 +77,15 @@ export async function answer(
     })
     return getNote(ctx, discussed, id)
   })
+}
+
+/** Throws `invalid` if the first note of a discussion has no replies. */
+function requireAnswerable(
+  { type }: Discussed,
+  { system, threaded }: { readonly system: boolean; readonly threaded: boolean },
+): void {
+  if (system || (!threaded && kindOf(type).replies === 'to discussions'))
+    throw invalid('Discussion is an individual note.')
 }
 
 /** Resolves a discussion or one note of it, or reopens it. Adds a system note when every discussion is resolved. */

@@ -86,10 +86,12 @@ describe('discussions of a merge request', () => {
     await world.root.post(`${at}/time_estimate`, { duration: '1h' })
     const [systemNote] = (await world.root.get(discussions)).json
     expect(systemNote).toMatchObject({ individual_note: true, notes: [{ system: true }] })
-    expect(await world.root.post(`${discussions}/${systemNote.id}/notes`, { body: 'x' })).toMatchObject({
-      status: 400,
-      json: { message: 'Discussion is an individual note.' },
-    })
+    for (const body of ['x', '/close', 'x\n/close'])
+      expect(await world.root.post(`${discussions}/${systemNote.id}/notes`, { body })).toMatchObject({
+        status: 400,
+        json: { message: 'Discussion is an individual note.' },
+      })
+    expect((await world.root.get(at)).json.state).toBe('opened')
     expect(await world.root.put(`${discussions}/${systemNote.id}`, { resolved: true })).toMatchObject({
       status: 400,
       json: { message: 'Discussion cannot be resolved.' },
