@@ -159,3 +159,6 @@ export const recountedTopics = (world: World) =>
 
 /** Locks the row of a project until the transaction ends. */
 export const lockProject = (tx: Tx, id: number) => tx.run(sql`select from projects where id = ${id} for update`)
+
+/** Deletes the row of a project, as the job does that removes a deleted one. */
+export const deleteProjectRow = (tx: Tx, id: number) => tx.run(sql`delete from projects where id = ${id}`)

@@ -5,9 +5,11 @@ import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { caughtUp } from '../../../../test/tables/events.ts'
 import { archiveImports } from '../../../../test/tables/portability.ts'
+import { deleteProjectRow } from '../../../../test/tables/projects.ts'
 import { hasSideRepository } from '../../../../test/tables/side-repositories.ts'
 import { Client, test, unique, World } from '../../../../test/world.ts'
 import { follow, linksTo } from '../../accounts/users/testing.ts'
+import { removeProject } from '../../projects/projects/jobs.ts'
 import { removeSideRepositories } from '../../pushes/side-repositories/jobs.ts'
 import { insertUnheld } from '../../pushes/side-repositories/queries.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
@@ -347,6 +349,46 @@ describe('POST /projects/import', () => {
     })
     expect(broken.import_status).toBe('failed')
     expect((await world.root.get(`/projects/${project.id}`)).json.path_with_namespace).toBe(project.full_path)
+  })
+
+  test('an import whose project to replace is gone when its turn comes fails, and does not finish at a path that nobody chose', async ({
+    world,
+  }) => {
+    const { archive } = await stage(world)
+    const zoe = await world.user()
+    const path = unique('twice')
+    const old = (await zoe.post('/projects', { path })).json
+    const [first, second] = [
+      (await upload(zoe, archive, { path, overwrite: 'true' })).json,
+      (await upload(zoe, archive, { path, overwrite: 'true' })).json,
+    ]
+    await runImport(world, first.id)
+    for (const { payload } of await world.takeJobs(`remove_project:${old.id}`))
+      await removeProject.run(payload, await contextFor(world, null))
+    await runImport(world, second.id)
+    expect((await zoe.get(`/projects/${second.id}/import`)).json).toMatchObject({
+      import_status: 'failed',
+      import_error: 'The project that was to be replaced is not there any more',
+    })
+    expect((await zoe.get(`/projects/${encodeURIComponent(`${zoe.username}/${path}`)}`)).json.id).toBe(first.id)
+  })
+
+  test('an import that is to replace a project which is removed meanwhile is refused', async ({ world }) => {
+    const { archive } = await stage(world)
+    const zoe = await world.user()
+    const path = unique('removed')
+    const old = (await zoe.post('/projects', { path })).json
+    const made = await (await contextFor(world, null)).transaction(async (tx) => {
+      await deleteProjectRow(tx, old.id)
+      const answer = upload(zoe, archive, { path, overwrite: 'true' })
+      await world.waitsForLock()
+      return { answer }
+    })
+    expect(await made.answer).toMatchObject({
+      status: 409,
+      json: { message: 'The project that was to be replaced is not there any more' },
+    })
+    expect((await zoe.get(`/users/${zoe.id}/projects`)).json).toEqual([])
   })
 
   test('400, 403 and 404 for what cannot be imported', async ({ world }) => {

@@ -34,13 +34,19 @@ import { fillFromBundle, fillSides, mainBranchOf, withBranchesOfForks } from './
 export const importArchive = job({
   name: 'import_archive',
   outgoing: true,
-  input: Type.Object({ projectId: Type.Integer(), storage: Type.String() }),
+  // `replacesId` is part of it, because the row of the project may be gone when it runs.
+  input: Type.Object({
+    projectId: Type.Integer(),
+    storage: Type.String(),
+    replacesId: Type.Optional(Type.Integer()),
+  }),
   key: ({ projectId }) => `import_archive:${projectId}`,
   queue: ({ projectId }) => `imports:${projectId % 2}`,
   attempts: 10,
-  async run(place, ctx) {
+  async run({ replacesId = null, ...place }, ctx) {
     const holder = { of: 'project', id: place.projectId } as const
-    const pending = await findArchiveImport(ctx.db, holder)
+    const found = await findArchiveImport(ctx.db, holder)
+    const pending = found && { ...found, replaces_id: found.replaces_id ?? replacesId }
     const name = `import-${place.projectId}`
     if (!pending) {
       await removeWorkFolder(ctx, name)
@@ -74,17 +80,19 @@ async function fill(ctx: Ctx, place: Place, pending: ArchiveImportRow, folder: s
   )
 }
 
+export const replacedIsGone = 'The project that was to be replaced is not there any more'
+
 /** Puts the imported project into the place of another, which the importer must still be allowed to delete. */
 async function replace(ctx: Ctx, tx: Tx, projectId: number, replacedId: number, userId: number): Promise<void> {
   const importer = await asAccount(ctx, userId)
   const replaced = importer && (await loadProject(String(replacedId), importer))
+  if (importer && !replaced) throw new ArchiveRefusal(replacedIsGone)
   if (!importer || !replaced || !allows(projectPolicy.remove_project, importer.actor, replaced.facts))
     throw new ArchiveRefusal('The importer is not allowed to replace the project any more')
   await lockAccess(tx)
   await copyHoldings(tx, replacedId, projectId)
   await linkAllFrom(tx, replacedId, projectId)
-  if (!(await replaceProject(tx, projectId, replacedId, userId)))
-    throw new ArchiveRefusal('The project that was to be replaced is not there any more')
+  if (!(await replaceProject(tx, projectId, replacedId, userId))) throw new ArchiveRefusal(replacedIsGone)
   await projectPlaced(tx, projectId)
 }
 

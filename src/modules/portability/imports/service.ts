@@ -7,7 +7,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { Failure, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { conflict, Failure, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { guardUrl } from '../../instance/index.ts'
 import { findImportState, type ImportStateRow, saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
 import {
@@ -19,13 +19,14 @@ import {
 import {
   createProject,
   loadProject,
+  lockProject,
   type ProjectInput,
   type ProjectSubject,
   requireUnprotected,
 } from '../../projects/index.ts'
 import { looksLikeArchive } from '../archive/unpack.ts'
 import { downloadPurpose, downloadRules } from './download.ts'
-import { importArchive } from './jobs.ts'
+import { importArchive, replacedIsGone } from './jobs.ts'
 import { insertArchiveImport } from './queries.ts'
 
 export type ImportInput = {
@@ -83,6 +84,7 @@ export async function startImport(
     namespace_id: target.id,
   }
   const { id } = await createProject(ctx, attributes, userId, async (tx, projectId) => {
+    if (replaced && !(await lockProject(tx, replaced.id))) throw conflict(replacedIsGone)
     const storage = await scheduleImport(tx, projectId, { actorId: userId })
     await insertArchiveImport(
       tx,
@@ -96,7 +98,7 @@ export async function startImport(
       },
     )
     await saveImportReport(tx, projectId, { type: 'gitlab_project' })
-    await enqueue(tx, importArchive, { projectId, storage })
+    await enqueue(tx, importArchive, { projectId, storage, ...(replaced && { replacesId: replaced.id }) })
     // Before the job can have begun.
     state = await findImportState(tx, projectId)
   }).catch(asSentence)
