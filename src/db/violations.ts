@@ -24,6 +24,10 @@ export const asContended = (error: unknown): Failure =>
     retryAfterSeconds: 1,
   })
 
+/** Whether the row names another one that does not exist: it has been deleted meanwhile. */
+export const isReferenceGone = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === codes.foreignKeyViolation
+
 const passing = new Set([codes.serializationFailure, codes.deadlock, codes.foreignKeyViolation])
 
 /** Whether the transaction may succeed if it runs again. A referenced row may have just been deleted, which the next run sees. */

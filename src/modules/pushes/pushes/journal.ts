@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
+import { isReferenceGone } from '../../../db/violations.ts'
 import type { FeedEntry } from '../../../events/catalogue.ts'
 import { emit } from '../../../events/log.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
@@ -18,6 +19,7 @@ import {
 } from '../../projects/index.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { parsePushOptions } from '../push-options/parse.ts'
+import { refusedPush } from './decide.ts'
 import { feedOfPush } from './feed.ts'
 import { firstBranch } from './first-branch.ts'
 import {
@@ -50,11 +52,14 @@ export class LateRefusal extends Error {
 
 /**
  * Records the intended changes. Returns the id to settle. One statement, and another if branches are deleted: a request that makes one of
- * them the default branch sees the intent (`requireBranchStays`), or was first and is seen here. Throws `LateRefusal`.
+ * them the default branch sees the intent (`requireBranchStays`), or was first and is seen here. Throws `LateRefusal`, also if the target or the
+ * account has been deleted.
  */
 export async function recordIntent(ctx: Ctx, push: NewPush): Promise<number> {
   await ctx.outside?.begin()
-  const id = await insertPush(ctx.db, push)
+  const id = await insertPush(ctx.db, push).catch((error: unknown) => {
+    throw isReferenceGone(error) ? new LateRefusal(refusedPush) : error
+  })
   const deletesBranches = push.changes.some(({ name, to }) => to === null && branchName(name) !== undefined)
   if (!deletesBranches || !isOfProject(push)) return id
   const refused = refViolation(push.changes, await defaultBranchOf(ctx.db, push.projectId))

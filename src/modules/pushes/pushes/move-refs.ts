@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import { NothingMoved, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { type Failure, forbidden, invalid } from '../../../kernel/failure.ts'
+import { type Failure, forbidden, invalid, rowNotFound } from '../../../kernel/failure.ts'
 import { decide } from './decide.ts'
 import { completePush, discardPush, LateRefusal, recordIntent, settle } from './journal.ts'
 import type { NewPush } from './queries.ts'
@@ -60,6 +60,8 @@ export function moveSideRefs(
     store,
     allow: async () => {},
     complete: (id) => settle(ctx, id, new Set(changes.map(({ name }) => name))),
+  }).catch((error: unknown) => {
+    throw error instanceof LateRefusal ? rowNotFound() : error
   })
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { deleteProjectRow } from '../../../../test/tables/projects.ts'
 import { test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { loadProject } from '../../projects/projects/subject.ts'
@@ -88,4 +90,20 @@ describe('branches that move during a commit', () => {
     expect(outcome).toBe('Could not update branch main. Please refresh and try again.')
     expect(git('log', '--format=%s', 'main').split('\n')).toHaveLength(attempts + 1)
   })
+})
+
+test.for([
+  ['commit', 'files/b.txt', { branch: 'main', content: 'b', commit_message: 'Late' }],
+  ['branch', 'branches', { branch: 'late', ref: 'main' }],
+  ['tag', 'tags', { tag_name: 'late', ref: 'main' }],
+] as const)('a new %s of a project that is removed meanwhile is refused', async ([, path, body], { world }) => {
+  const project = await storedProject(world)
+  project.repository.commit({ 'a.txt': 'a\n' })
+  const { answer } = await (await contextFor(world, null)).transaction(async (tx) => {
+    await deleteProjectRow(tx, project.id)
+    const made = world.root.post(`/projects/${project.id}/repository/${path}`, body)
+    await world.waitsForLock()
+    return { answer: made }
+  })
+  expect((await answer).status).toBe(400)
 })
