@@ -1,3 +1,5 @@
+import type { Tx } from '../../src/db/db.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { World } from '../world.ts'
 
 /** The tables around hooks in which a row has this text anywhere. */
@@ -60,3 +62,6 @@ export const dropPush = (world: World, pushId: number) =>
 /** Number of hooks and services of a project. */
 export const servicesLeft = async (world: World, projectId: number): Promise<number> =>
   (await world.rows('select from hooks where project_id = $1', [projectId])).length
+
+/** Deletes a hook when the transaction ends. */
+export const deleteHookRow = (tx: Tx, id: number) => tx.run(sql`delete from hooks where id = ${id}`)

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
-import { ageEvents, deliveryStates, recordedEvents } from '../../../../test/tables/hooks.ts'
+import { ageEvents, deleteHookRow, deliveryStates, recordedEvents } from '../../../../test/tables/hooks.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import { test } from '../../../../test/world.ts'
 import { endOldHookEvents } from './jobs.ts'
@@ -133,6 +133,20 @@ describe('what ends deliveries', () => {
     expect((await world.root.put(`/projects/${project.id}/transfer`, { namespace: other.id })).status).toBe(200)
     transferred.resolve()
     await eventually(async () => expect(await deliveryStates(world, id)).toEqual({ dropped: 1 }))
+  })
+
+  test('404 for the test of a hook that is deleted meanwhile', async ({ world }) => {
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    const project = await world.project()
+    const at = await hookFor(world, project, 'http://127.0.0.1:9')
+    await openIssue(world, project, 'There')
+    const { answer } = await (await contextFor(world, null)).transaction(async (tx) => {
+      await deleteHookRow(tx, idOf(at))
+      const tested = world.root.post(`${at}/test/issues_events`)
+      await world.waitsForLock()
+      return { answer: tested }
+    })
+    expect((await answer).status).toBe(404)
   })
 
   test('a test of a group hook is not sent again after the project left the group', async ({ world }) => {

@@ -103,18 +103,18 @@ export type TestEvent = Omit<Sample, 'payload'> & {
   readonly facts: object
 }
 
-/** Queues an event for one hook only. Resolves with the id of its delivery. */
-export const insertTest = async (tx: Tx, hookId: number, event: TestEvent): Promise<number> =>
-  (await tx.row(
-    { id: integer },
-    sql`
-      with made as (
+/** Queues an event for one hook only. Resolves with the id of its delivery; undefined if the hook is deleted. */
+export const insertTest = async (tx: Tx, hookId: number, event: TestEvent): Promise<number | undefined> =>
+  (
+    await tx.row(
+      { id: integer },
+      sql`
+      with hook as (select id from hooks where id = ${hookId} for key share),
+      made as (
         insert into hook_events (kind, project_id, group_id, actor_id, payload, facts, expanded)
-        values (
-          ${event.kind}, ${event.project_id}, ${event.group_id}, ${event.actor_id},
-          ${JSON.stringify(event.payload)}::jsonb, ${JSON.stringify({ ...event.facts, test: true })}::jsonb,
-          true
-        )
+        select ${event.kind}, ${event.project_id}::bigint, ${event.group_id}::bigint, ${event.actor_id}::bigint,
+          ${JSON.stringify(event.payload)}::jsonb, ${JSON.stringify({ ...event.facts, test: true })}::jsonb, true
+        from hook
         returning id
       )
       insert into hook_deliveries (hook_id, event_id, trigger, part, resource, ready)
@@ -122,7 +122,8 @@ export const insertTest = async (tx: Tx, hookId: number, event: TestEvent): Prom
       from made m
       returning id
     `,
-  ))!.id
+    )
+  )?.id
 
 /** Deletes events with their deliveries after this number of days. */
 export const deleteOldHookEvents = (db: Db, days: number, size: number): Promise<number> =>

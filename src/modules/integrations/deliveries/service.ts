@@ -91,6 +91,7 @@ type Test = Omit<Sample, 'payload'> & { kind: string; trigger: Trigger; payload:
 const queue = (ctx: Ctx, hookId: number, event: Test): Promise<DeliveryRow> =>
   ctx.transaction(async (tx) => {
     const id = await insertTest(tx, hookId, event)
+    if (id === undefined) throw rowNotFound()
     await endPause(tx, hookId)
     await wakeSender(tx)
     return (await findDelivery(tx, hookId, id))!
