@@ -64,15 +64,18 @@ test('a transaction that references a row deleted meanwhile is retried', async (
   expect([await work, attempts]).toEqual(['done', 2])
 })
 
-test.for(['23503', '40P01'])(
-  'a transaction that fails in each attempt with %s can be tried again, and its cause is known',
-  async (state, { world }) => {
+test.for([
+  { state: '40P01', meaning: 'can be tried again', failure: { kind: 'unavailable', retryAfterSeconds: 1 } },
+  { state: '23503', meaning: 'refers to something that is gone', failure: { kind: 'not_found' } },
+])(
+  'a transaction that fails in each attempt with $state $meaning, and its cause is known',
+  async ({ state, failure }, { world }) => {
     let attempts = 0
     const work = world.db.transaction(async (tx) => {
       attempts++
       await tx.run(raw(`do $$ begin raise sqlstate '${state}'; end $$`))
     })
-    await expect(work).rejects.toMatchObject({ kind: 'unavailable', retryAfterSeconds: 1, cause: { code: state } })
+    await expect(work).rejects.toMatchObject({ ...failure, cause: { code: state } })
     expect(attempts).toBe(4)
   },
 )

@@ -17,16 +17,21 @@ export const violatedUnique = (error: unknown): string | undefined =>
 export const isConsequence = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === codes.failedTransaction
 
-/** What the caller sees when a transaction failed in each attempt, always because of others that ran at the same time. */
-export const asContended = (error: unknown): Failure =>
-  new Failure('unavailable', 'The same records are being changed by others. Try again.', {
-    cause: error,
-    retryAfterSeconds: 1,
-  })
-
 /** Whether the row names another one that does not exist: it has been deleted meanwhile. */
 export const isReferenceGone = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === codes.foreignKeyViolation
+
+/**
+ * What the caller sees when a transaction failed in each attempt, always because of others that ran at the same time. If what it
+ * refers to was looked up before the transaction and is gone, each attempt fails.
+ */
+export const asContended = (error: unknown): Failure =>
+  isReferenceGone(error)
+    ? new Failure('not_found', 'Not found', { cause: error })
+    : new Failure('unavailable', 'The same records are being changed by others. Try again.', {
+        cause: error,
+        retryAfterSeconds: 1,
+      })
 
 const passing = new Set([codes.serializationFailure, codes.deadlock, codes.foreignKeyViolation])
 

@@ -1,3 +1,5 @@
+import type { Tx } from '../../src/db/db.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { World } from '../world.ts'
 import { add, ago, Computed, type Condition, change, find, now, remove, type Value } from './statements.ts'
 
@@ -76,3 +78,6 @@ export const usesOfSshKeys = (world: World, user_id: number) =>
 /** An hour's count of a rate limit. */
 export const countHits = (world: World, key: string, hits: number) =>
   add(world, 'rate_counters', { key, period: new Computed('floor(extract(epoch from now()) / 3600)'), hits })
+
+/** Deletes the row of a user, as the job does that removes a deleted one. */
+export const deleteUserRow = (tx: Tx, id: number) => tx.run(sql`delete from users where id = ${id}`)

@@ -26,6 +26,6 @@ export async function setStatus(ctx: Ctx, emoji: string, message: string): Promi
     message: lengthViolations(message, maxMessageLength),
   })
   if (violations) throw invalidFields(violations)
-  await saveStatus(ctx.db, userId, status)
+  await ctx.transaction((tx) => saveStatus(tx, userId, status))
   return status
 }

@@ -99,7 +99,7 @@ describe('totals over all projects', () => {
       const ctx = await world.app.open(null)
       // Such a transaction is tried again; after a column that is null it is not.
       await expect(ctx.transaction((tx) => labelIn(tx, what, 999_999_999, label.id))).rejects.toMatchObject({
-        kind: 'unavailable',
+        kind: 'not_found',
         cause: { code: '23503' },
       })
     },
