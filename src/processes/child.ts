@@ -6,6 +6,7 @@ import { DatabaseLost } from '../db/connection-errors.ts'
 import { lowerPriority } from '../kernel/priority.ts'
 import { type App, type AppModule, loadAppModule } from './app-module.ts'
 import { explain } from './explain.ts'
+import { collectWhenIdle } from './idle-memory.ts'
 import type { Order, Report } from './messages.ts'
 import { askForMetrics } from './metrics.ts'
 
@@ -51,6 +52,7 @@ async function obey(order: Order, module: AppModule): Promise<void> {
       if (role === 'jobs') lowerPriority(process.pid, constants.priority.PRIORITY_BELOW_NORMAL)
       // A killed process would not write the cache.
       flushCompileCache()
+      collectWhenIdle()
       return
     }
     case 'stop':

@@ -5,10 +5,20 @@ import { setForChildrenUnlessSet } from '../config.ts'
  * at once survive collections and most calls take a tenth more CPU time. By default V8 lets the old objects of a large machine grow to a
  * multiple of those in use before it collects them.
  */
-export const workerFlags = ['--max-semi-space-size=16', '--initial-old-space-size=32', '--heap-growing-percent=100']
+export const workerFlags = [
+  '--max-semi-space-size=16',
+  '--initial-old-space-size=32',
+  '--heap-growing-percent=100',
+  '--expose-gc',
+]
 
 /** For the jobs process, where no client waits for a response. */
-export const jobsFlags = ['--max-semi-space-size=8', '--initial-old-space-size=32', '--heap-growing-percent=40']
+export const jobsFlags = [
+  '--max-semi-space-size=8',
+  '--initial-old-space-size=32',
+  '--heap-growing-percent=40',
+  '--expose-gc',
+]
 
 /** Settings of glibc, by default tuned for speed of programs with many threads; Node allocates in few. */
 const malloc = {

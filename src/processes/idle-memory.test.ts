@@ -1,0 +1,36 @@
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { afterEach, expect, test, vi } from 'vitest'
+import { collectWhenIdle } from './idle-memory.ts'
+
+const everyMs = 100
+/** Other work on the machine may keep the process busy. */
+const within = { timeout: 30_000 }
+let kept: unknown[] = []
+/** Objects of about 40 MB. */
+const allocate = () => {
+  kept = Array.from({ length: 20 }, (_, n) => Array.from({ length: 256 * 1024 }, (_, m) => n + m))
+}
+const looks = (count: number) => delay(count * everyMs)
+
+afterEach(() => {
+  kept = []
+})
+
+test('garbage is collected while the process is idle, and again only after many new objects', async () => {
+  const collect = vi.fn()
+  using _collector = collectWhenIdle(collect, everyMs)
+  await vi.waitFor(() => expect(collect).toHaveBeenCalledTimes(1), within)
+  await looks(4)
+  expect(collect).toHaveBeenCalledTimes(1)
+  allocate()
+  await vi.waitFor(() => expect(collect).toHaveBeenCalledTimes(2), within)
+  expect(kept).toHaveLength(20)
+})
+
+test('a busy process does not collect', async () => {
+  const collect = vi.fn()
+  using _collector = collectWhenIdle(collect, everyMs)
+  const until = performance.now() + 5 * everyMs
+  while (performance.now() < until) await nextTurn()
+  expect(collect).not.toHaveBeenCalled()
+})
