@@ -17,8 +17,9 @@ import { discussionsOf, notesOf, notesOfDiscussion } from '../../src/modules/dis
 import { notesWith } from '../../src/modules/discussion/notes/search-queries.ts'
 import { listGroups } from '../../src/modules/groups/groups/list-queries.ts'
 import { visibleGroups } from '../../src/modules/namespaces/namespaces/visible-groups-queries.ts'
+import { listEpics } from '../../src/modules/planning/epic-lists/queries.ts'
 import { issueOrders } from '../../src/modules/planning/issue-lists/order-queries.ts'
-import { listIssues } from '../../src/modules/planning/issue-lists/queries.ts'
+import { countIssues, listIssues } from '../../src/modules/planning/issue-lists/queries.ts'
 import { listProjects, type ProjectFilters } from '../../src/modules/projects/projects/list-queries.ts'
 import { visibleProjects } from '../../src/modules/projects/projects/queries.ts'
 import { listMergeRequests, mergeRequestOrders } from '../../src/modules/review/reading/list-queries.ts'
@@ -910,7 +911,78 @@ describe('a member of most projects', () => {
         }
     },
   )
+
+  test.each([
+    ['a member', member],
+    ['an administrator', { ...actor(1), admin: true }],
+  ])('statistics of issues with labels for %s read less than a page for each issue', async (_, reader) => {
+    const issues = Number((await client.query('select count(*) from issues')).rows[0].count)
+    for (const labels of [['common'], ['label 3'], ['label 3', 'LABEL 5'], ['label 3', 'common'], ['absent']]) {
+      const { counts, pages } = await statisticsOf(reader, labels)
+      const has = labels.map((label) => hasLabel('Issue', label.toLowerCase()))
+      const numberOf = (state: string) => plainTotal('Issue', reader, and([...has, sql`m.state = ${state}`]))
+      expect(counts).toMatchObject({ opened: await numberOf('opened'), closed: await numberOf('closed') })
+      expect(pages).toBeLessThan(issues)
+    }
+  })
 })
+
+/** Statistics of all issues with labels that a caller may read, and how many pages the last statement reads, for each state. */
+async function statisticsOf(caller: Actor, labels: readonly string[]) {
+  const statements: Statement[] = []
+  const row = (shape: Shape, statement: Statement) => {
+    statements.push(statement)
+    return world.db.snapshotCache.row(shape, statement)
+  }
+  const db = { ...world.db, snapshotCache: { row } } as unknown as Db
+  const counts = await countIssues(db, caller, { of: 'everyone' }, { labels })
+  const { text, values } = statements.at(-1)!
+  const { rows } = await client.query(`explain (analyze, buffers, timing off, format json) ${text}`, values)
+  const plan = rows[0]['QUERY PLAN'][0].Plan
+  return { counts, pages: (plan['Shared Hit Blocks'] + plan['Shared Read Blocks']) / 2 }
+}
+
+/** Planning a join for each took seconds. */
+test.each([
+  [
+    'labels of issues',
+    (labels: string[], caller: Actor) => listIssues(caller, { of: 'project', id: 1 }, { labels }, newest),
+  ],
+  [
+    'labels of the issues of an author',
+    (labels: string[], caller: Actor) =>
+      listIssues(caller, { of: 'everyone' }, { labels, author: { id: userId(3) } }, newest),
+  ],
+  [
+    'labels of merge requests that are left out',
+    (labels: string[], caller: Actor) => listMergeRequests(caller, { of: 'everyone' }, { not: { labels } }, newest),
+  ],
+  [
+    'labels of epics',
+    (labels: string[], caller: Actor) =>
+      listEpics(caller, { id: 1, traversalIds: [1], ancestors: false, descendants: true }, { labels }, newest),
+  ],
+  [
+    'assignees of issues',
+    (usernames: string[], caller: Actor) => listIssues(caller, { of: 'everyone' }, { assignee: { usernames } }, newest),
+  ],
+  [
+    'assignees of merge requests',
+    (usernames: string[], caller: Actor) =>
+      listMergeRequests(caller, { of: 'project', id: 1 }, { assignee: { usernames } }, newest),
+  ],
+] as const)('a hundred %s are planned like ten', async (_, listOf) => {
+  const scansFor = async (count: number) => {
+    const names = Array.from({ length: count }, (_, index) => `name-${index}`)
+    const { from, where } = listOf(names, actor(userId(77)))
+    const { text, values } = sql`select count(*) ${from} where ${and(where)}`
+    return tablesOf((await client.query(`explain (format json) ${text}`, values)).rows[0]['QUERY PLAN'][0].Plan)
+  }
+  expect(await scansFor(100)).toBe(await scansFor(10))
+})
+
+const tablesOf = (plan: Plan): number =>
+  (plan['Relation Name'] ? 1 : 0) + (plan.Plans ?? []).reduce((sum, child) => sum + tablesOf(child), 0)
 
 test('the records of a page of merge requests read no comments of the caller on others', async () => {
   const busy = userId(3)

@@ -3,9 +3,10 @@ import { byKey, type Db } from '../../../db/db.ts'
 import { integer, nullable, text } from '../../../db/row.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { columnOf, labelsTableOf, type ScheduledType } from '../../discussion/index.ts'
+import { looksUpLabels, namesApart } from './queries.ts'
 
 /** Labels of which the rarest is looked for; the others are filters only. */
-const comparedLabels = 5
+const comparedLabels = namesApart
 
 /** Noteables with a label from which on it is common; fewer are read and sorted in some milliseconds. */
 export const many = 1000
@@ -40,21 +41,35 @@ function having(type: ScheduledType, title: Sql, { state, audience }: LabelSearc
   `
 }
 
-const havingAll = (type: ScheduledType, titles: readonly string[], search: LabelSearch): Sql =>
+/** Ids of the noteables that have all of the compared labels. */
+const havingAll = (type: ScheduledType, search: LabelSearch): Sql =>
   join(
-    titles.map((title) => having(type, sql`${title}`, search)),
+    search.titles.slice(0, comparedLabels).map((title) => having(type, sql`${title}`, search)),
     ' intersect ',
   )
 
-/**
- * Ids of the noteables that have all of the labels; each once, though labels of a project and its groups may share a title. Of one label
- * up to `countedLabels`.
- */
-export function labelledOnce(type: ScheduledType, search: LabelSearch): Sql {
-  const rows = havingAll(type, search.titles, search)
-  const limit = raw(search.titles.length > 1 ? '' : `limit ${countedLabels}`)
-  return sql`select distinct id from (${rows} ${limit}) as labelled`
+/** The noteable `m` has those of the labels that are not compared. */
+function hasOthers(type: ScheduledType, { titles }: LabelSearch): Sql {
+  const others = titles.slice(comparedLabels)
+  return others.length > 0 ? looksUpLabels(type, others) : raw('true')
 }
+
+/**
+ * The noteables `m` that have all of the labels, to be counted; each once, though labels of a project and its groups may share a title. Of
+ * one label up to `countedLabels`.
+ */
+export function labelledOnce(type: ScheduledType, search: LabelSearch): { readonly from: Sql; readonly where: Sql } {
+  const limit = raw(search.titles.length > 1 ? '' : `limit ${countedLabels}`)
+  const once = sql`select distinct id from (${havingAll(type, search)} ${limit}) as labelled`
+  return { from: sql`from (${once}) as m`, where: hasOthers(type, search) }
+}
+
+/**
+ * The noteable `m` has all of the labels: looked up in a hash table of those that have them. Their number is that of entries of an index,
+ * while the labels of each noteable are some ten pages.
+ */
+export const isAmongLabelled = (type: ScheduledType, search: LabelSearch): Sql =>
+  sql`(coalesce(m.id in (${havingAll(type, search)}), false) and ${hasOthers(type, search)})`
 
 /** The noteables that have the rarest of some labels, and maybe not the others. */
 export type Labelled =
@@ -104,6 +119,6 @@ export async function findLabelled(
   return {
     frequency: found < veryMany ? 'many' : 'very many',
     rows: having(type, sql`${title}`, search),
-    all: havingAll(type, compared, search),
+    all: havingAll(type, search),
   }
 }

@@ -103,8 +103,11 @@ function milestoneOf(text: string): NonNullable<MatchingFilters['milestone']> {
   return presenceOf(text, 'milestone') ?? { title: text }
 }
 
+/** Each title once: case does not distinguish them. */
 const labelsOf = (titles: readonly string[]): NonNullable<MatchingFilters['labels']> =>
-  (titles.length === 1 ? presenceOf(titles[0]!, 'label') : undefined) ?? titles
+  (titles.length === 1 ? presenceOf(titles[0]!, 'label') : undefined) ?? [
+    ...new Map(titles.map((title) => [title.toLowerCase(), title])).values(),
+  ]
 
 /** The user with this id; 0 stands for None. */
 export function idOrPresence(id: number | Presence | undefined): Presence | { readonly id: number } | undefined {

@@ -16,7 +16,7 @@ import { numberFor, projectParts } from '../../namespaces/index.ts'
 import { memberAtLeast, openVisibility, projectOf, withinLimits } from '../../projects/index.ts'
 import type { MatchingFilters, NoteableSet } from './filters.ts'
 import { issuesIn } from './issue-number-queries.ts'
-import { labelledOnce } from './label-queries.ts'
+import { isAmongLabelled, labelledOnce } from './label-queries.ts'
 import { ownConfidential } from './own-confidential-queries.ts'
 import { inRange, type TimeRange } from './queries.ts'
 
@@ -121,9 +121,32 @@ function updatedInProjects({ type, byUpdate, few, updated = {} }: Reached): Sql[
   return [sql`m.id = any(array(select u.id from ${updatesTableOf(type)} u where ${and([inProjects, ...times])}))`]
 }
 
+/** Projects from which on their noteables with labels are found in a hash table of all that have these. */
+const projectsOfHash = 500
+
+/** The condition that a noteable of the `listProjects` has the labels. */
+function labelledInProjects(
+  { type, few, labels, state, order, labelCondition }: Reached,
+  ofAudience?: Access['isOpen'],
+) {
+  if (!labels || few) return []
+  const search = { titles: labels, state, ...(ofAudience && { audience: ofAudience }) }
+  // Those of a page are asked for their labels in any case: those of few projects are not asked twice.
+  const otherwise = order ? raw('true') : labelCondition!
+  return [
+    sql`
+      case
+        when (select count(*) from list_projects) >= ${literal(projectsOfHash)} then ${isAmongLabelled(type, search)}
+        else ${otherwise}
+      end
+    `,
+  ]
+}
+
 /** The noteables of the `listProjects` that meet a condition, found from the projects if these are few. */
-export function partOfProjects(reached: Reached, condition = raw('true')): ListPart {
-  const part = { where: and([condition, inListProjects, ...updatedInProjects(reached)]), few: true }
+export function partOfProjects(reached: Reached, condition = raw('true'), ofAudience?: Access['isOpen']): ListPart {
+  const filters = [...updatedInProjects(reached), ...labelledInProjects(reached, ofAudience)]
+  const part = { where: and([condition, inListProjects, ...filters]), few: true }
   if (!reached.order || reached.few) return part
   return {
     ...part,
@@ -167,6 +190,7 @@ export function accessOf(reached: Reached, caller: Actor): Access {
   const limits = caller.limits ? [withinLimits(caller)] : []
   const projects = [raw('not p.deleting'), sql`${feature(type)} > ${featureLevels.disabled}`, ...limits]
   const memberships = projectParts(caller, lowestReader(type), raw('p.id'), raw('p.namespace_id'))
+  const closedTo = (audience: Sql) => sql`${audience} < ${open}`
   const audience = isOpen(raw('m.audience'))
   return {
     projects,
@@ -182,10 +206,10 @@ export function accessOf(reached: Reached, caller: Actor): Access {
       caller.limits
         ? { where: sql`${audience} and ${openProject}` }
         : { where: audience, own: { from: sql`from ${rows} m`, where: and(filters) } },
-    isClosed: and([sql`m.audience < ${open}`, ...(kindOf(type).hiddenBy ? [notHidden(type, caller)] : [])]),
+    isClosed: and([closedTo(raw('m.audience')), ...(kindOf(type).hiddenBy ? [notHidden(type, caller)] : [])]),
     memberships,
     members: (condition) => ({
-      ...partOfProjects(reached, condition),
+      ...partOfProjects(reached, condition, closedTo),
       number: numberIn(reached, and([...projects, inListProjects]), openProject),
     }),
     own: (conditions) =>
@@ -206,10 +230,13 @@ export function accessOf(reached: Reached, caller: Actor): Access {
 
 /** What a caller other than an administrator may read of all noteables. */
 export function partsOf(reached: Reached, caller: Actor): Pick<List, 'parts' | 'given' | 'onePlan'> & { where: Sql[] } {
-  const { confidential = false, filters } = reached
+  const { confidential = false, labelCondition } = reached
+  // Parts are found by labels or asked for them, unless a token has limits: it leaves few.
+  const filters = caller.limits ? reached.filters : reached.others
   const { projects, given, isOpen, open, isClosed, members, own } = accessOf(reached, caller)
   const openPart = { ...open(filters), ...(!caller.limits && openNumber(reached, isOpen)) }
-  const parts = [...(confidential ? [] : [openPart]), members(isClosed), ...own([])]
+  const ownLabelled = labelCondition ? [labelCondition] : []
+  const parts = [...(confidential ? [] : [openPart]), members(isClosed), ...own(ownLabelled)]
   return {
     where: [...projects, ...filters],
     parts: parts as [ListPart, ...ListPart[]],
@@ -230,8 +257,7 @@ export function countedByLabels(reached: Reached, isOpen: Access['isOpen']): Non
   const { type, rows, counted, labels, state } = reached
   // Labels and a state are enough, so that an index of labels is.
   if (ofStateAndLabels(reached)) {
-    const once = labelledOnce(type, { titles: labels!, state, audience: isOpen })
-    return { from: sql`from (${once}) as m`, where: raw('true') }
+    return labelledOnce(type, { titles: labels!, state, audience: isOpen })
   }
   return { from: sql`from ${rows} m`, where: and([isOpen(raw('m.audience')), ...counted]) }
 }

@@ -26,16 +26,31 @@ function labelled(type: PlannedType, filter: NonNullable<MatchingFilters['labels
   return present(filter, sql`select ${labels} where ${own}`)
 }
 
+/**
+ * Names that have a condition each. More of them share one, because PostgreSQL tries the orders of all joins: it plans the conditions of
+ * a hundred names for seconds.
+ */
+export const namesApart = 5
+
+/** The rows `from … where …` have each of these names, whatever its case. */
+function haveNames(rows: Sql, name: Sql, names: readonly string[]): Sql {
+  const lower = sql`select distinct lower(n.name) from unnest(${names}::text[]) as n (name)`
+  const found = sql`select count(distinct lower(${name})) ${rows} and lower(${name}) = any(array(${lower}))`
+  return sql`(${found}) = cardinality(array(${lower}))`
+}
+
+/** The conditions that rows have each of these names: the first by themselves, and one for all others. */
+function named(names: readonly string[], has: (name: string) => Sql, rows: Sql, name: Sql): Sql {
+  const others = names.slice(namesApart)
+  return and([...names.slice(0, namesApart).map(has), ...(others.length > 0 ? [haveNames(rows, name, others)] : [])])
+}
+
 /** The noteable `m` has a label of each of these titles. PostgreSQL may read all that have a title, which suits those of a project. */
 export function hasLabels(type: PlannedType, titles: readonly string[]): Sql {
   const { labels, own } = labelsOfIt(type)
-  return and(
-    titles.map(
-      (title) => sql`
-        exists (select ${labels} join labels l on l.id = ml.label_id where ${own} and lower(l.title) = lower(${title}))
-      `,
-    ),
-  )
+  const rows = sql`${labels} join labels l on l.id = ml.label_id where ${own}`
+  const has = (title: string) => sql`exists (select ${rows} and lower(l.title) = lower(${title}))`
+  return named(titles, has, rows, raw('l.title'))
 }
 
 /** The same, but the labels of `m` are looked up in every plan: many labels may have a title, of which the planner expects one. */
@@ -44,7 +59,8 @@ export function looksUpLabels(type: PlannedType, titles: readonly string[]): Sql
   const isTitled = (title: string) =>
     sql`(select lower(l.title) from labels l where l.id = ml.label_id) = lower(${title})`
   // `offset` keeps it from becoming a join.
-  return and(titles.map((title) => sql`exists (select ${labels} where ${own} and ${isTitled(title)} offset 0)`))
+  const has = (title: string) => sql`exists (select ${labels} where ${own} and ${isTitled(title)} offset 0)`
+  return named(titles, has, sql`${labels} join labels l on l.id = ml.label_id where ${own}`, raw('l.title'))
 }
 
 const userNamed = (username: string): Sql => sql`select u.id from users u where lower(u.username) = lower(${username})`
@@ -54,7 +70,9 @@ export function byUsers(type: PlannedType, table: Sql, filter: UserFilter): Sql 
   const rows = sql`select from ${table} a where a.${columnOf(type)} = m.id`
   if (typeof filter === 'string') return present(filter, rows)
   if ('id' in filter) return sql`exists (${rows} and a.user_id = ${filter.id})`
-  return and(filter.usernames.map((username) => sql`exists (${rows} and a.user_id = (${userNamed(username)}))`))
+  const has = (username: string) => sql`exists (${rows} and a.user_id = (${userNamed(username)}))`
+  const users = sql`from ${table} a join users u on u.id = a.user_id where a.${columnOf(type)} = m.id`
+  return named(filter.usernames, has, users, raw('u.username'))
 }
 
 /** Lists of kinds without assignees do not have this filter. */

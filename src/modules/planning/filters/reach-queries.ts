@@ -12,6 +12,7 @@ import {
 import { within } from '../../namespaces/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
 import type { NoteableSet } from './filters.ts'
+import { isAmongLabelled } from './label-queries.ts'
 import { labelledEverything, labelledOfProject, labelledParts } from './labelled-queries.ts'
 import {
   inListProjects,
@@ -109,7 +110,8 @@ function reachOf(wanted: Wanted, byUpdate: boolean): Reach {
     const number = numberIn(reached, and([...visible, readableKind(type, caller), ...unarchived, inListProjects]))
     return {
       from,
-      where: [...readable, ...unarchived],
+      // The part of a total has the condition on labels.
+      where: [...readableOnes, ...(wanted.order || few ? filters : others), ...unarchived],
       parts: [{ ...partOfProjects(reached), number }],
       given: listProjects(projects),
       onePlan: isPlannedOnce(reached),
@@ -127,7 +129,11 @@ function reachOf(wanted: Wanted, byUpdate: boolean): Reach {
   }
   if (few) return { from, where: readable }
   const inParts = caller !== null && !caller.admin
-  if (!byLabel) return { from, where: readable, ...(inParts && partsOf(reached, caller)) }
+  if (!byLabel && inParts) return { from, ...partsOf(reached, caller) }
+  if (!byLabel) {
+    const labelled = labels ? [isAmongLabelled(type, { titles: labels, state: wanted.state })] : []
+    return { from, where: [...readableOnes, ...others, ...labelled] }
+  }
   const decide: Reach['decide'] = inParts
     ? (db) => labelledParts(db, reached, caller, readable)
     : (db) => labelledEverything(db, reached, { from, where: readableOnes })

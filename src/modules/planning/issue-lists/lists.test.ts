@@ -74,6 +74,42 @@ describe('GET /projects/:id/issues', () => {
       expect.soft(iids(await dan.get(`${at}?${query}`)), query).toEqual(expected)
   })
 
+  test('D3-ISSUES-LABELS-ALL: all of many labels and assignees match, also one that is named twice', async ({
+    world,
+  }) => {
+    const { dan, at, project } = await three(world)
+    const people = await Promise.all(Array.from({ length: 8 }, () => world.user()))
+    const word = unique('many')
+    const labels = people.map((_, index) => `Label ${index}`)
+    const assignee_ids = people.map(({ id }) => id)
+    for (const few of [0, 1])
+      await openIssue(world, {
+        project,
+        title: word,
+        labels: labels.slice(few).join(),
+        assignee_ids: assignee_ids.slice(few),
+      })
+    const all = [...labels, 'LABEL 7', 'label 7'].join()
+    const usernames = (name: string, of = people) =>
+      [...of, of[7]!].map(({ username }) => `${name}[]=${username.toUpperCase()}`).join('&')
+    for (const [query, expected] of [
+      [`labels=${all}`, [4]],
+      [`labels=${labels.slice(1)}`, [5, 4]],
+      [`labels=${all},missing`, []],
+      [`not[labels]=${all}`, [5, 3, 2, 1]],
+      [`not[labels]=${all},missing`, [5, 4, 3, 2, 1]],
+      [usernames('assignee_username'), [4]],
+      [`${usernames('assignee_username')}&assignee_username[]=nobody`, []],
+      [usernames('not[assignee_username]'), [5, 3, 2, 1]],
+    ] as const) {
+      expect.soft(iids(await dan.get(`${at}?${query}`)), query).toEqual(expected)
+      const { statistics } = (await dan.get(`/projects/${project.id}/issues_statistics?${query}`)).json
+      expect.soft(statistics.counts.all, query).toBe(expected.length)
+      const everywhere = iids(await dan.get(`/issues?scope=all&search=${word}&${query}`))
+      expect.soft(everywhere, query).toEqual(expected.filter((iid) => iid > 3))
+    }
+  })
+
   test('D3-ISSUE-LABEL-DETAILS: with_labels_details lists labels as records', async ({ world }) => {
     const { dan, at } = await three(world)
     expect((await dan.get(`${at}?iids[]=1&with_labels_details=true`)).json[0].labels).toEqual([
