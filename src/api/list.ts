@@ -59,6 +59,8 @@ export type Matching = {
   readonly whereFew?: readonly Sql[]
   /** The rows that match, to be counted, if those of the list are not. */
   readonly counted?: ListPart['counted']
+  /** How the list is read if very many rows match: by what else leads to its rows. The whole table in the order, if absent. */
+  readonly ifVeryMany?: ListPart
 }
 
 /** How a list is read, as `decide` found out. */

@@ -27,14 +27,14 @@ export async function prepared<L extends Searched>(db: Db, list: L): Promise<Nar
 /**
  * A list with what leads to its rows that match a text (`matching`); other lists as they are. How many rows match is asked first. If they are
  * less than `many`, the list is one of their ids (`few`), with the plan that the list says. If `veryMany` match, the table is read in the
- * order. Between them the first rows in the order are looked at (`walked`), and if too few match, all that match are sorted.
+ * order, or as `ifVeryMany` says. Between them the first rows in the order are looked at (`walked`), and if too few match, all that match are sorted.
  *
  * PostgreSQL must not choose. It estimates the number from a hundred sampled texts: of a text that is in one of them it expects a
  * hundredth of all rows to match, and then reads the table in the order of the list until a page is full.
  */
 async function withMatches<L extends Searched>(db: Db, list: L): Promise<NarrowedList<L>> {
   if (!list.matching) return list
-  const { table, key, condition, walked, counted, whereFew } = list.matching
+  const { table, key, condition, walked, counted, whereFew, ifVeryMany } = list.matching
   // Rows are read as they are asked for, after the index. A limit within would have the planner read the table instead.
   const { found, ids } = (await db.snapshotCache.row(
     foundRow,
@@ -57,6 +57,6 @@ async function withMatches<L extends Searched>(db: Db, list: L): Promise<Narrowe
   if (!walked) return { ...list, matching: undefined }
   const part: ListPart = { where: condition, ...(counted && { counted }) }
   const crowded: Crowded = { when: () => raw('true'), from: walked, where: condition }
-  const parts: List['parts'] = [found < veryMany ? { ...part, few: true, crowded } : part]
+  const parts: List['parts'] = [found < veryMany ? { ...part, few: true, crowded } : (ifVeryMany ?? part)]
   return { ...list, matching: undefined, parts, onePlan: false }
 }

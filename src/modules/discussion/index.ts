@@ -84,7 +84,7 @@ export {
   qualifyReferences,
 } from './notes/references.ts'
 export { noteRoutesOf } from './notes/routes.ts'
-export { foundNoteRow, notesWith } from './notes/search-queries.ts'
+export { foundNoteRow, notesWith, type SearchedNotes } from './notes/search-queries.ts'
 export { addNote, addSystemNote } from './notes/service.ts'
 export { longestText, refuseNote } from './notes/text.ts'
 export { discussionRelations, plainName } from './portable/queries.ts'

@@ -1,23 +1,23 @@
 import { as } from '../../../api/endpoint.ts'
 import type { List } from '../../../api/list.ts'
 import { fetchPage } from '../../../api/page.ts'
-import { foundNoteRow, Note, notesWith } from '../../discussion/index.ts'
+import { foundNoteRow, Note, notesWith, type SearchedNotes } from '../../discussion/index.ts'
 import { type GroupSubject, projectsIn } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { everywhere } from './queries.ts'
 import type { SearchScope } from './scope.ts'
 
-/** Comments on issues and merge requests that the caller may read, newest first. `one`: within one project. */
+/** Comments on issues and merge requests that the caller may read, newest first. */
 const notes = <Within>(
+  place: SearchedNotes,
   inside: (within: Within) => List['where'][number],
-  { one = false } = {},
 ): SearchScope<Within> => ({
   name: 'notes',
   returns: [Note],
   find: async ({ ctx, within, search, page }) =>
-    as(Note, await fetchPage(ctx.db, foundNoteRow, notesWith(ctx.actor, search, inside(within), { one }), page)),
+    as(Note, await fetchPage(ctx.db, foundNoteRow, notesWith(ctx.actor, search, inside(within), place), page)),
 })
 
-export const notesOfAll = notes<null>(() => everywhere)
-export const notesInGroup = notes<GroupSubject>(({ id }) => projectsIn({ of: 'group', id }))
-export const notesInProject = notes<ProjectSubject>(({ id }) => projectsIn({ of: 'project', id }), { one: true })
+export const notesOfAll = notes<null>('everywhere', () => everywhere)
+export const notesInGroup = notes<GroupSubject>('group', ({ id }) => projectsIn({ of: 'group', id }))
+export const notesInProject = notes<ProjectSubject>('project', ({ id }) => projectsIn({ of: 'project', id }))

@@ -1,8 +1,8 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { List } from '../../../api/list.ts'
+import type { List, ListPart } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { integer, notNull, textOf } from '../../../db/row.ts'
-import { join, raw, type Sql, sql } from '../../../db/sql.ts'
+import { join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import { userReferenceJson } from '../../accounts/index.ts'
 import { projectOf, visibleProjects } from '../../projects/index.ts'
@@ -22,11 +22,14 @@ const numbers = numberedOfProjects.map(
   (type) => sql`(select ${numberOf(type, 'm')} from ${tableOf(type)} m where m.id = n.${columnOf(type)})`,
 )
 
+/** Where comments are searched. */
+export type SearchedNotes = 'everywhere' | 'group' | 'project'
+
 /**
- * Comments with these words on what the caller may read, newest first; system notes are not searched. `inside` is a condition on the
- * project `p`, and `one` says that it is one project.
+ * Comments with these words on what the caller may read, newest first; system notes are not searched. `inside` is the condition on the
+ * project `p` that it is in the place.
  */
-export const notesWith = (caller: Caller, search: string, inside: Sql, { one = false } = {}): List => ({
+export const notesWith = (caller: Caller, search: string, inside: Sql, place: SearchedNotes): List => ({
   type: 'Note',
   cached: true,
   select: sql`
@@ -36,27 +39,47 @@ export const notesWith = (caller: Caller, search: string, inside: Sql, { one = f
       ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions, n.created_at, n.updated_at
     from notes n join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id
   `,
-  from: one
-    ? raw('from notes n join projects p on p.id = n.project_id')
-    : sql`from notes n cross join ${projectOf('n')}`,
+  from:
+    place === 'project'
+      ? raw('from notes n join projects p on p.id = n.project_id')
+      : sql`from notes n cross join ${projectOf('n')}`,
   key: raw('n.id'),
   where: [inside, raw('not p.deleting'), visibleProjects(caller), readableAbout('n', caller)],
   // The index has no system notes.
-  ...foundBy(sql`not n.system and ${fuzzy(search, ['n.body'])}`, one),
+  ...foundBy(sql`not n.system and ${fuzzy(search, ['n.body'])}`, inside, place),
   order: [{ by: raw('n.id'), direction: 'desc' }],
 })
 
-const foundBy = (condition: Sql, one: boolean): Pick<List, 'parts' | 'matching' | 'onePlan'> =>
-  one
-    ? { parts: [{ where: condition, few: true }] }
-    : {
-        matching: {
-          table: raw('notes n'),
-          key: raw('n.id'),
-          condition,
-          walked: (range) => sql`
-            from (select n${raw(passedOn)} from notes n ${range}) as n cross join ${projectOf('n')}
-          `,
-        },
-        onePlan: true,
-      }
+const walked = (range: Sql): Sql => sql`
+  from (select n${raw(passedOn)} from notes n ${range}) as n cross join ${projectOf('n')}
+`
+
+/** Projects of a group from which on the newest comments of all are looked at first: some of them are of the group. */
+const manyProjects = 200
+
+/** Comments of a group's projects that meet a condition: of few projects all are read, not the newest of all until a page is full. */
+const ofGroup = (condition: Sql): ListPart => ({
+  where: sql`${condition} and n.project_id = any(array(select id from list_projects))`,
+  few: true,
+  crowded: {
+    when: () => sql`(select count(*) from list_projects) >= ${literal(manyProjects)}`,
+    from: walked,
+    // Looked up in a hash table before the project is.
+    where: sql`${condition} and coalesce(n.project_id in (select id from list_projects), false)`,
+  },
+})
+
+function foundBy(
+  condition: Sql,
+  inside: Sql,
+  place: SearchedNotes,
+): Pick<List, 'parts' | 'given' | 'matching' | 'onePlan'> {
+  if (place === 'project') return { parts: [{ where: condition, few: true }] }
+  const matching = { table: raw('notes n'), key: raw('n.id'), condition, walked }
+  if (place === 'everywhere') return { matching, onePlan: true }
+  return {
+    given: sql`list_projects as materialized (select p.id from projects p where ${inside})`,
+    matching: { ...matching, ifVeryMany: ofGroup(condition) },
+    onePlan: true,
+  }
+}
