@@ -1,4 +1,4 @@
-import { and, containing, join, raw, type Sql, sql } from './sql.ts'
+import { and, containing, escaped, join, raw, type Sql, sql } from './sql.ts'
 
 /** Terms shorter than this are not searched for: trigrams do not help there. */
 const shortestTerm = 3
@@ -26,17 +26,22 @@ export function fuzzy(search: string, columns: readonly string[]): Sql {
   if (search.length > longestSearch) return raw('false')
   const text = search.trim().replace(/\s+/g, ' ')
   const patterns = termsOf(text).map(containing)
-  return sql`(${join(
-    columns.map((column) =>
-      patterns.length === 0
-        ? sql`lower(${raw(column)}) = lower(${text})`
-        : and([
-            ...patterns.slice(0, indexedTerms).map((pattern) => sql`${raw(column)} ilike ${pattern}`),
-            ...(patterns.length > indexedTerms
-              ? [sql`${raw(column)} ilike all(${patterns.slice(indexedTerms)}::text[])`]
-              : []),
-          ]),
-    ),
-    ' or ',
-  )})`
+  return sql`
+    (
+      ${join(
+        columns.map((column) =>
+          patterns.length === 0
+            ? // The pattern leads to the index of trigrams: a text without wildcards has those of its words, also of short ones.
+              sql`(lower(${raw(column)}) = lower(${text}) and ${raw(column)} ilike ${escaped(text)})`
+            : and([
+                ...patterns.slice(0, indexedTerms).map((pattern) => sql`${raw(column)} ilike ${pattern}`),
+                ...(patterns.length > indexedTerms
+                  ? [sql`${raw(column)} ilike all(${patterns.slice(indexedTerms)}::text[])`]
+                  : []),
+              ]),
+        ),
+        ' or ',
+      )}
+    )
+  `
 }

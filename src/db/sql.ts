@@ -22,8 +22,11 @@ export function literal(value: number): Sql {
 export const wireTime = (expression: Sql): Sql =>
   sql`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** `text` as a LIKE pattern that matches it anywhere, with `%`, `_` and `\` taken literally. */
-export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+/** `text` as a LIKE pattern that matches it alone, with `%`, `_` and `\` taken literally. */
+export const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
+
+/** The same, matching it anywhere. */
+export const containing = (text: string): string => `%${escaped(text)}%`
 
 /**
  * Whether a recorded time is longer ago than `age`, an interval. A time in the future was recorded before the clock was set back,

@@ -584,6 +584,17 @@ describe.each(callers.slice(1) as [string, Actor][])('a search by %s', (_, calle
     }
   })
 
+  test('for a text of two characters looks it up in the index', async () => {
+    for (const text of ['wh', 'Wh', 'a%'])
+      for (const list of [
+        notesWith(caller, text, raw('true'), 'everywhere'),
+        listIssues(caller, { of: 'everyone' }, { search: { text, in: ['title', 'description'] } }, newest),
+        listMergeRequests(caller, { of: 'everyone' }, { search: { text, in: ['title'] } }, newest),
+        projects(caller, { search: text }),
+      ])
+        expect(await (await searchedPage(list, 1)).reads()).toBeLessThan(maximumReads)
+  })
+
   test('for comments of a group reads those of its projects, not all with a word that most have', async () => {
     const { rows } = await client.query<{ id: string; count: string }>(`
       select n.traversal_ids[1] as id, count(*)
