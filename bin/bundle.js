@@ -14,14 +14,14 @@ const building = `${target}.${process.pid}`
 /** `new URL('./thread.ts', import.meta.url)`: a file that a thread or a process runs. */
 const entry = /new URL\('(\.[^']*\.ts)', import\.meta\.url\)/g
 
-/** A UTF-16 unit as literals of strings and regular expressions may write it. */
+/** A UTF-16 unit as names, strings and regular expressions may write it. */
 const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 const bundle = await rolldown({
   input: { main },
   platform: 'node',
-  // Packages stay where they are, because some find files of theirs by their own path. typebox has hundreds of small modules.
-  external: (id) => !/^([./\0]|typebox\b|node:)/.test(id),
+  // Packages stay where they are, because some find files of theirs by their own path. These have hundreds of small modules.
+  external: (id) => !/^([./\0]|node:|typebox\b|prom-client\b|@opentelemetry\/api\b|tdigest\b|bintrees\b)/.test(id),
   treeshake: { propertyReadSideEffects: false },
   plugins: [
     {
@@ -43,16 +43,16 @@ const bundle = await rolldown({
     },
     {
       name: 'escapes',
-      // V8 needs two bytes for each character of a file that has a single one beyond Latin-1.
+      // Node makes two bytes of each character of a file that has a single one beyond ASCII.
       generateBundle(_, files) {
         for (const file of Object.values(files))
-          if (file.type === 'chunk') file.code = file.code.replace(/[^\x00-\xff]/g, escaped)
+          if (file.type === 'chunk') file.code = file.code.replace(/[^\x00-\x7f]/g, escaped)
       },
     },
     {
       name: 'urls of sources',
       transform(code, id) {
-        if (!code.includes('import.meta.url')) return null
+        if (id.startsWith('\0') || !code.includes('import.meta.url')) return null
         const withEntries = code.replace(entry, (_, path) => {
           const file = this.emitFile({ type: 'chunk', id: join(dirname(id), path) })
           return `new URL(import.meta.ROLLUP_FILE_URL_${file})`

@@ -1,9 +1,8 @@
-import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 
 /** Interval between looks at what the process does. */
 const lookEveryMs = 15_000
-/** Part of the time in which an idle process does something: its timers, and a request now and then. */
+/** CPU time of an idle process, for its timers and a request now and then, as a part of the time. */
 const idleBelow = 0.02
 /** Objects made since the last collection that are worth another one, in bytes. */
 const worthBytes = 16 * 1024 * 1024
@@ -13,13 +12,15 @@ const worthBytes = 16 * 1024 * 1024
  * until the next one: a third of the memory of a worker at rest. Needs the flag `--expose-gc`. Stops when disposed.
  */
 export function collectWhenIdle(collect = globalThis.gc, everyMs = lookEveryMs): Disposable {
-  let before: EventLoopUtilization = performance.eventLoopUtilization()
+  let cpuBefore = process.cpuUsage()
+  let lookedAt = performance.now()
   let keptBytes = 0
   const look = () => {
-    const now = performance.eventLoopUtilization()
-    const { utilization } = performance.eventLoopUtilization(now, before)
-    before = now
-    if (utilization > idleBelow || usedBytes() < keptBytes + worthBytes) return
+    const { user, system } = process.cpuUsage(cpuBefore)
+    const isIdle = (user + system) / 1000 < (performance.now() - lookedAt) * idleBelow
+    cpuBefore = process.cpuUsage()
+    lookedAt = performance.now()
+    if (!isIdle || usedBytes() < keptBytes + worthBytes) return
     collect?.()
     keptBytes = usedBytes()
   }

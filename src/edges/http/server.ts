@@ -83,6 +83,10 @@ function endIfStalled(res: ServerResponse, stalledMs: number): void {
   })
 }
 
+const noSchemas = (): never => {
+  throw new Error('no route has a schema of Fastify')
+}
+
 /** Registers routes outside the API: git, health, documentation. */
 export type Routes = (app: FastifyInstance) => void
 
@@ -114,6 +118,8 @@ export function createHttpServer(
         },
       )
     },
+    // The API validates and writes JSON itself. Those of Fastify are a hundred modules.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     trustProxy: 'loopback',
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,

@@ -19,7 +19,6 @@ export async function bootstrap(
 ): Promise<RootCredentials | undefined> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   const password = config.root.password ?? randomBytes(15).toString('base64url')
-  const passwordDigest = await digestPassword(password)
   return await db.transaction(async (tx) => {
     if (await anyUser(tx)) return undefined
     const userId = await addUser(tx, {
@@ -27,7 +26,7 @@ export async function bootstrap(
       username: 'root',
       name: 'Administrator',
       email: 'admin@example.com',
-      passwordDigest,
+      passwordDigest: await digestPassword(password),
       admin: true,
     })
     const { token } = await createToken(tx, {

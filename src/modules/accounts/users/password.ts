@@ -1,11 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { hash, verify } from '@node-rs/argon2'
 import { SharedSlots } from '../../../kernel/shares.ts'
 
-/** Argon2id with the library's default parameters: about 12 ms on its own thread. */
-export const digestPassword = (password: string): Promise<string> => hash(password)
+/** Not loaded by a process that checks no passwords. */
+const loadArgon2 = () => import('@node-rs/argon2')
 
-const decoy = digestPassword(randomBytes(16).toString('hex'))
+/** Argon2id with the library's default parameters: about 12 ms on its own thread. */
+export async function digestPassword(password: string): Promise<string> {
+  const { hash } = await loadArgon2()
+  return hash(password)
+}
+
+/** A digest of no one's password. */
+let decoy: Promise<string> | undefined
+const findDecoy = () => (decoy ??= digestPassword(randomBytes(16).toString('hex')))
 
 /** Each check occupies one of the four libuv threads of the process, which also read its files. */
 const checks = new SharedSlots('password checks', { slots: 3, maxWaiting: 600 })
@@ -18,6 +25,9 @@ export const inTurnToCheck = <T>(caller: string, work: () => Promise<T>): Promis
 
 /** Takes the same time with and without a digest. */
 export async function isPassword(digest: string | null, password: string): Promise<boolean> {
-  const matches = await verify(digest ?? (await decoy), password)
+  const { verify } = await loadArgon2()
+  // Also awaited if it is not needed: the first check makes it.
+  const other = await findDecoy()
+  const matches = await verify(digest ?? other, password)
   return matches && digest !== null
 }

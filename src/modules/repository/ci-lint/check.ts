@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Ctx } from '../../../api/ctx.ts'
 import { SharedSlots } from '../../../kernel/shares.ts'
-import { invalid, type Lint, type ReadFile } from './lint.ts'
+import { invalid, type Lint, type ReadFile } from './result.ts'
 
 export type Task = { readonly text: string; readonly includeJobs: boolean }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable } from '../../../api/schema.ts'
-import type { Lint } from './lint.ts'
+import type { Lint } from './result.ts'
 
 const texts = (description: string) => Type.Array(Type.String(), { description })
 

@@ -1,22 +1,9 @@
 import { stringify } from 'yaml'
-import { type Fields, isFields, type JobSummary, jobErrors, jobSummaries } from './jobs.ts'
+import { type Fields, isFields, jobErrors, jobSummaries } from './jobs.ts'
 import { Budget, extendJobs, mergeFields, TooMuch } from './merge.ts'
 import { resolveReferences } from './references.ts'
+import { invalid, type Lint, type ReadFile } from './result.ts'
 import { parseYaml } from './yaml.ts'
-
-export type Lint = {
-  readonly errors: readonly string[]
-  readonly warnings: readonly string[]
-  /** Null if the file cannot be parsed. */
-  readonly mergedYaml: string | null
-  /** Paths of the local files that were included. */
-  readonly includes: readonly string[]
-  /** Only of a valid configuration, if asked for. */
-  readonly jobs?: readonly JobSummary[] | undefined
-}
-
-/** Reads a file of the repository for `include`; `error` says why it cannot be read. */
-export type ReadFile = (path: string) => Promise<{ text: string } | { error: string; isMissing?: true }>
 
 const maxIncludes = 50
 const maxErrors = 100
@@ -24,8 +11,6 @@ const maxErrors = 100
 const maxIncludedBytes = 512 * 1024
 /** Maximum characters of the merged configuration: many jobs may extend one with long texts. */
 const maxMergedLength = 1024 * 1024
-
-export const invalid = (error: string): Lint => ({ errors: [error], warnings: [], mergedYaml: null, includes: [] })
 
 /**
  * Checks a pipeline configuration: syntax, keywords, scripts, stages, `needs`, `dependencies` and `extends`, with local

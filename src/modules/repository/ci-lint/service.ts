@@ -6,9 +6,8 @@ import { Failure, notFound } from '../../../kernel/failure.ts'
 import { openRepository, type ProjectRow } from '../../projects/index.ts'
 import { defaultRef, findCommitId } from '../commits/revision.ts'
 import { checkPipeline } from './check.ts'
-import { invalid, type Lint, type ReadFile } from './lint.ts'
 import { configPathOf } from './queries.ts'
-import { maxBytes, tooLarge } from './yaml.ts'
+import { invalid, type Lint, maxBytes, type ReadFile, tooLarge } from './result.ts'
 
 const usualPath = '.gitlab-ci.yml'
 

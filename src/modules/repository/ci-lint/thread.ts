@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { FromThread, Task, ToThread } from './check.ts'
-import { lintPipeline, type ReadFile } from './lint.ts'
+import { lintPipeline } from './lint.ts'
+import type { ReadFile } from './result.ts'
 
 /** The thread of one check. It asks for the files that the configuration includes, and ends with the result. */
 

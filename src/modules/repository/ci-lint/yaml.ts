@@ -1,10 +1,9 @@
 import { type CollectionTag, type CST, isScalar, isSeq, LineCounter, Parser, parseDocument, Scalar } from 'yaml'
+import { maxBytes, tooLarge } from './result.ts'
 
-/** Limits on a configuration file; real ones are far below. */
-export const maxBytes = 64 * 1024
+/** More limits on a configuration file. */
 const maxDepth = 50
 const maxAliases = 200
-export const tooLarge = `the file is larger than ${maxBytes} bytes`
 /** Maximum characters of an error message, which may repeat the input. */
 const maxMessage = 200
 
