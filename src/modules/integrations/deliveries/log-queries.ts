@@ -109,19 +109,19 @@ export const insertTest = async (tx: Tx, hookId: number, event: TestEvent): Prom
     await tx.row(
       { id: integer },
       sql`
-      with hook as (select id from hooks where id = ${hookId} for key share),
-      made as (
-        insert into hook_events (kind, project_id, group_id, actor_id, payload, facts, expanded)
-        select ${event.kind}, ${event.project_id}::bigint, ${event.group_id}::bigint, ${event.actor_id}::bigint,
-          ${JSON.stringify(event.payload)}::jsonb, ${JSON.stringify({ ...event.facts, test: true })}::jsonb, true
-        from hook
+        with hook as (select id from hooks where id = ${hookId} for key share),
+        made as (
+          insert into hook_events (kind, project_id, group_id, actor_id, payload, facts, expanded)
+          select ${event.kind}, ${event.project_id}::bigint, ${event.group_id}::bigint, ${event.actor_id}::bigint,
+            ${JSON.stringify(event.payload)}::jsonb, ${JSON.stringify({ ...event.facts, test: true })}::jsonb, true
+          from hook
+          returning id
+        )
+        insert into hook_deliveries (hook_id, event_id, trigger, part, resource, ready)
+        select ${hookId}, m.id, ${event.trigger}, ${event.part}, 'test ' || m.id, true
+        from made m
         returning id
-      )
-      insert into hook_deliveries (hook_id, event_id, trigger, part, resource, ready)
-      select ${hookId}, m.id, ${event.trigger}, ${event.part}, 'test ' || m.id, true
-      from made m
-      returning id
-    `,
+      `,
     )
   )?.id
 

@@ -351,7 +351,7 @@ describe('POST /projects/import', () => {
     expect((await world.root.get(`/projects/${project.id}`)).json.path_with_namespace).toBe(project.full_path)
   })
 
-  test('an import whose project to replace is gone when its turn comes fails, and does not finish at a path that nobody chose', async ({
+  test('an import whose project to replace is gone when its turn comes fails, and does not finish at another path', async ({
     world,
   }) => {
     const { archive } = await stage(world)

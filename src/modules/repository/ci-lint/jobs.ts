@@ -1,3 +1,4 @@
+import type { JobSummary } from './result.ts'
 import { Reference } from './yaml.ts'
 
 export type Fields = { readonly [name: string]: unknown }
@@ -108,20 +109,6 @@ function needsCycle(needs: ReadonlyMap<string, readonly string[]>): string[] | u
     }
   }
   return waiting.size === 0 ? undefined : [...waiting.keys()].slice(0, 10)
-}
-
-/** A job as it would run, with the keywords that it takes from `default` and from the global ones. */
-export type JobSummary = {
-  readonly name: string
-  readonly stage: string
-  readonly before_script: string[]
-  readonly script: string[]
-  readonly after_script: string[]
-  readonly tag_list: string[]
-  readonly environment: string | null
-  readonly when: string
-  readonly allow_failure: boolean
-  readonly needs: string[]
 }
 
 /** The jobs of a valid configuration whose `extends` and references are resolved, in the order of the file. */

@@ -1,8 +1,20 @@
-import type { JobSummary } from './jobs.ts'
-
 /** Maximum bytes of a configuration file; real ones are far below. */
 export const maxBytes = 64 * 1024
 export const tooLarge = `the file is larger than ${maxBytes} bytes`
+
+/** A job as it would run, with the keywords that it takes from `default` and from the global ones. */
+export type JobSummary = {
+  readonly name: string
+  readonly stage: string
+  readonly before_script: string[]
+  readonly script: string[]
+  readonly after_script: string[]
+  readonly tag_list: string[]
+  readonly environment: string | null
+  readonly when: string
+  readonly allow_failure: boolean
+  readonly needs: string[]
+}
 
 export type Lint = {
   readonly errors: readonly string[]
