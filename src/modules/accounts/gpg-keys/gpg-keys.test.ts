@@ -33,9 +33,10 @@ describe('GPG keys', () => {
     expect(made.status, made.text).toBe(201)
   })
 
-  test('202 when a GPG key is revoked, then 404', async ({ world }) => {
-    const ann = await world.user()
+  test('202 when a GPG key is revoked by its user, 404 for others and then', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
     const { id } = (await ann.post('/user/gpg_keys', { key: await newGpgKey('ann@example.com') })).json
+    expect(await bob.post(`/user/gpg_keys/${id}/revoke`)).toMatchObject(missing)
     expect(await ann.post(`/user/gpg_keys/${id}/revoke`)).toMatchObject({ status: 202, text: '202' })
     expect(await ann.post(`/user/gpg_keys/${id}/revoke`)).toMatchObject(missing)
     expect(await ann.get(`/user/gpg_keys/${id}`)).toMatchObject(missing)

@@ -186,10 +186,12 @@ describe('when push mirrors run', () => {
     expect(await state(world, failing)).toEqual(failed)
     await failing.update()
     expect(await state(world, working)).toEqual(updated)
-    const before = await state(world, failing)
+    const [before, wait] = [await state(world, failing), await minutesToNextPush(world, failing.id)]
     await done(world.root.put(working.at, { enabled: false }))
     await working.update()
     expect(await state(world, failing)).toEqual(before)
+    expect([wait, await minutesToNextPush(world, failing.id)]).toEqual([2, 2])
+    expect(await minutesToNextPush(world, working.id)).toBeNull()
   })
 
   test('an update runs on request, but not of a disabled mirror', async ({ world }) => {

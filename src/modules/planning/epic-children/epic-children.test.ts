@@ -41,6 +41,15 @@ describe('child epics', () => {
     expect((await world.root.get(other.at)).json.parent_id).toBeNull()
   })
 
+  test('are last when they are added, also if they are older than the others', async ({ world }) => {
+    const oldest = await openEpic(world)
+    const { group } = oldest
+    const parent = await openEpic(world, { group })
+    const children = [await openEpic(world, { group }), await openEpic(world, { group }), oldest]
+    for (const { id } of children) expect((await world.root.post(`${parent.at}/epics/${id}`)).status).toBe(201)
+    expect(await childIds(world.root, parent.at)).toEqual(children.map(({ id }) => id))
+  })
+
   test('have the same calls below `links`, and an epic gets a todo by `todos`', async ({ world }) => {
     const parent = await openEpic(world)
     const other = await openEpic(world, { group: parent.group })

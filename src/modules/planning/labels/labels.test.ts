@@ -210,4 +210,26 @@ describe('priorities of labels', () => {
     expect((await world.root.put(`${labels}/own`, { priority: null })).json.priority).toBeNull()
     expect((await world.root.put(`${labels}/own`, { priority: -1 })).status).toBe(400)
   })
+
+  test('a priority that is removed leaves those of other labels and projects', async ({ world }) => {
+    const group = await world.group()
+    const projects = [await world.project({ group }), await world.project({ group })]
+    for (const name of ['one', 'two']) await world.root.post(`/groups/${group.id}/labels`, { name, color: 'red' })
+    for (const { id } of projects)
+      for (const name of ['one', 'two'])
+        expect((await world.root.put(`/projects/${id}/labels/${name}`, { priority: 3 })).json.priority).toBe(3)
+    await world.root.put(`/projects/${projects[0]!.id}/labels/one`, { priority: null })
+    const priorities = async ({ id }: { id: number }) =>
+      (await world.root.get(`/projects/${id}/labels`)).json.map((label: any) => [label.name, label.priority])
+    expect(await Promise.all(projects.map(priorities))).toEqual([
+      [
+        ['one', null],
+        ['two', 3],
+      ],
+      [
+        ['one', 3],
+        ['two', 3],
+      ],
+    ])
+  })
 })

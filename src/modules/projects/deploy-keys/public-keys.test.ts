@@ -30,6 +30,7 @@ describe('public deploy keys', () => {
       status: 200,
       json: { can_push: true },
     })
+    expect(await mia.put(at, { can_push: false })).toMatchObject({ status: 200, json: { can_push: false } })
     expect(await world.root.put(at, { title: 'named' })).toMatchObject({ status: 200, json: { title: 'named' } })
   })
 

@@ -57,7 +57,9 @@ describe('side repositories', () => {
   test('a job after pushes measures the repository, for the statistics of the project too', async ({ world }) => {
     const { id } = await world.project()
     const { ctx, row } = await written(world, { kind: 'project_wiki', id })
+    const other = await written(world, { kind: 'project_wiki', id: (await world.project()).id })
     await refreshSideRepository.run({ sideRepositoryId: row.id }, ctx)
+    expect((await findSideRepositoryById(ctx.db, other.row.id))!.size).toBe(0)
     const { size } = (await findSideRepositoryById(ctx.db, row.id))!
     expect(size).toBeGreaterThan(0)
     const { json } = await world.root.get(`/projects/${id}?statistics=true`)
