@@ -49,6 +49,10 @@ export const addInterruptedPushes = (world: World, projectId: number, head: stri
 export const reopenPush = (world: World, id: number, options: readonly string[]) =>
   change(world, 'pushes', { id }, { options, state: 'intended', finished_at: null })
 
+/** As if the push had begun earlier. */
+export const agePush = (world: World, id: number, interval: string) =>
+  change(world, 'pushes', { id }, { created_at: ago(interval) })
+
 /** Refs that pushes to a project moved, as `ref`, `from` and `to`. */
 export const movedRefs = (world: World, projectId: number) =>
   world.rows(

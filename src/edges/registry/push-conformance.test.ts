@@ -186,8 +186,8 @@ describe('push', () => {
     ['an index that is an image, too', JSON.stringify({ schemaVersion: 2, manifests: [], layers: [] }), ociIndex],
     [
       'a media type other than the Content-Type',
-      JSON.stringify({ schemaVersion: 2, mediaType: ociIndex }),
-      ociManifest,
+      JSON.stringify({ schemaVersion: 2, mediaType: ociIndex, manifests: [] }),
+      'application/vnd.docker.distribution.manifest.list.v2+json',
     ],
     ['a media type with NUL', JSON.stringify({ schemaVersion: 2, mediaType: 'a/\0' }), ociManifest],
     [

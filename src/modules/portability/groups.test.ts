@@ -139,6 +139,23 @@ describe('archives of groups', () => {
     })
   })
 
+  test('a group stays empty if the importer has lost the right to change it meanwhile', async ({ world }) => {
+    const { root } = await stage(world)
+    const archive = await groupExportOf(world, root.id)
+    const zoe = await world.user()
+    const path = unique('lost')
+    expect((await importInto(zoe, archive, { name: path, path })).status).toBe(202)
+    const group = await found(zoe, path)
+    await zoe.post(`/groups/${group.id}/members`, { user_id: world.root.id, access_level: 50 })
+    const demoted = await world.root.put(`/groups/${group.id}/members/${zoe.id}`, { access_level: 40 })
+    expect(demoted.status, demoted.text).toBe(200)
+    await runGroupImports(world)
+    expect((await zoe.get(`/groups/${group.id}/labels`)).json).toEqual([])
+    expect((await mailsTo(world, `${zoe.username}@example.com`)).at(-1)!.body).toContain(
+      'not allowed to change the group any more',
+    )
+  })
+
   test('a group whose import fails stays empty, and a mail has the reason', async ({ world }) => {
     const { root } = await stage(world)
     const archive = await groupExportOf(world, root.id)

@@ -1,10 +1,12 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { ago, now } from '../../../../test/tables/statements.ts'
 import { endOauthTokens, tokenDigests } from '../../../../test/tables/tokens.ts'
 import { changeUser } from '../../../../test/tables/users.ts'
 import { type Answer, type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { usableTokens, waitForWaiting, whileLocked } from '../tokens/testing.ts'
 import { password, withTwoFactor } from '../two-factor/testing.ts'
+import { purgeEndedOauthTokens } from './jobs.ts'
 
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
 
@@ -204,6 +206,18 @@ describe('OAuth tokens', () => {
       error: 'invalid_token',
       error_description: 'Token is expired. You can either do re-authorization or token refresh.',
     })
+  })
+
+  test('a job deletes OAuth tokens that can no longer be refreshed, and no others', async ({ world }) => {
+    const [ann, ben] = [await world.user(), await world.user()]
+    await byPassword(world, ann)
+    const { refresh_token } = (await byPassword(world, ben)).json
+    await endOauthTokens(world, ann.id, ago('61 days'))
+    await endOauthTokens(world, ben.id, ago('59 days'))
+    await purgeEndedOauthTokens.run({}, await contextFor(world, null))
+    expect(await tokenDigests(world, ann.id, 'oauth')).toEqual([])
+    expect((await refresh(world, refresh_token)).status).toBe(200)
+    for (const who of [ann, ben]) expect((await who.get('/user')).status).toBe(200)
   })
 
   test('GET /oauth/token/info describes the OAuth token', async ({ world }) => {

@@ -52,6 +52,19 @@ describe('two-factor authentication', () => {
     expect((await confirm(second.json.secret)).status).toBe(201)
   })
 
+  test('400 for a code that confirms 2FA before it was started, or once it is active', async ({ world }) => {
+    const ann = await world.user()
+    const refused = { status: 400, json: { message: expect.stringContaining('was not started') } }
+    expect(await ann.post('/user/two_factor/confirm', { code: '123456' })).toMatchObject(refused)
+    const { secret } = await withTwoFactor(world, ann)
+    const left = async () => (await ann.get('/user/two_factor')).json
+    const before = await left()
+    expect(await ann.post('/user/two_factor/confirm', { code: codeAt(secret, Date.now() + 30_000) })).toMatchObject(
+      refused,
+    )
+    expect(await left()).toEqual(before)
+  })
+
   test('the recovery codes of a user stay when another user gets some, or disables 2FA', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     await withTwoFactor(world, ann)

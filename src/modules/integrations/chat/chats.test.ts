@@ -169,6 +169,27 @@ describe('options of chats', () => {
     }
   })
 
+  test('each kind of event has a channel of its own, so that what is confidential is not in the channel of the rest', async ({
+    world,
+  }) => {
+    const kinds = ['push', 'tag_push', 'issue', 'confidential_issue', 'merge_request', 'note', 'confidential_note']
+    const named = [...kinds, 'pipeline', 'wiki_page'].map((kind) => [`${kind}_channel`, kind])
+    await using made = await chatIn(world, 'slack', { ...everything, ...Object.fromEntries(named) })
+    await oneOfEach(world, made.at)
+    await world.runJobs()
+    await eventually(() => expect(made.receiver.received).toHaveLength(12))
+    const [channels, texts] = [made.receiver.received.map(({ json }) => json.channel), made.texts()]
+    const channelWith = (words: string) => channels[texts.findIndex((text) => text.includes(words))]
+    expect(channels.toSorted()).toEqual([...named.map(([, kind]) => kind), 'issue', 'note', 'note'].toSorted())
+    expect(channelWith('pushed tag')).toBe('tag_push')
+    expect(channelWith('opened issue')).toBe('issue')
+    expect(channelWith('opened confidential issue')).toBe('confidential_issue')
+    expect(channelWith('Hidden note')).toBe('confidential_note')
+    expect(channelWith('opened merge request')).toBe('merge_request')
+    expect(channelWith('failed')).toBe('pipeline')
+    expect(channelWith('Home page')).toBe('wiki_page')
+  })
+
   test('branches_to_be_notified: pushes of the default branch, of protected ones, of both, or of all', async ({
     world,
   }) => {

@@ -163,10 +163,13 @@ describe.for(bases)('hooks of %s', (base) => {
     expect(await tablesWithText(world, secret)).toEqual([])
   })
 
-  test('400 for a token with a line break', async ({ world }) => {
+  test('400 for a token with a line break, or of more than 2048 characters', async ({ world }) => {
     const hooks = await placeIn(world, base)
-    for (const token of ['a\nb', 'a\r\nX-Other: b', 'snow ☃'])
+    for (const token of ['a\nb', 'a\r\nX-Other: b', 'snow ☃', 'x'.repeat(2049)])
       expect((await world.root.post(hooks, { url, token })).status).toBe(400)
+    const made = await world.root.post(hooks, { url, token: 'x'.repeat(2048) })
+    expect(made.status).toBe(201)
+    await world.root.delete(`${hooks}/${made.json.id}`)
   })
 
   test('the 101st hook is refused', async ({ world }) => {

@@ -255,3 +255,15 @@ describe('boards on the plan free', () => {
     expect((await world.root.put(at, { weight: 1 })).status).toBe(400)
   })
 })
+
+test('a board has at most a hundred lists', async ({ world }) => {
+  const here = await place(world, 'projects')
+  const at = await boardOf(world, here)
+  const statuses: number[] = []
+  for (let count = 1; count <= 101; count++) {
+    const label_id = await labelOf(world, here, `label ${count}`)
+    statuses.push((await world.root.post(`${at}/lists`, { label_id })).status)
+  }
+  expect([statuses.slice(0, 100).every((status) => status === 201), statuses[100]]).toEqual([true, 400])
+  expect((await world.root.get(at)).json.lists).toHaveLength(100)
+})

@@ -27,11 +27,16 @@ describe('POST /projects/:id/issues', () => {
       due_date: '2030-01-02',
       weight: 3,
       confidential: true,
+      has_tasks: true,
       task_status: '1 of 2 tasks completed',
       subscribed: true,
       references: { short: '#1', relative: '#1', full: `${project.full_path}#1` },
     })
-    expect((await openIssue(world, { project })).iid).toBe(2)
+    const second = await openIssue(world, { project, description: '1. [ ] one' })
+    expect(second.record).toMatchObject({ iid: 2, has_tasks: true, task_status: '0 of 1 task completed' })
+    const third = await openIssue(world, { project, description: '[x] not in a list' })
+    expect(third.record).toMatchObject({ iid: 3, has_tasks: false, task_completion_status: { count: 0 } })
+    expect(third.record).not.toHaveProperty('task_status')
     expect((await ann.get('/todos')).json).toMatchObject([{ target_type: 'Issue', target: { iid: 1, title: 'One' } }])
   })
 

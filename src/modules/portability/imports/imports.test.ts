@@ -351,6 +351,34 @@ describe('POST /projects/import', () => {
     expect((await world.root.get(`/projects/${project.id}`)).json.path_with_namespace).toBe(project.full_path)
   })
 
+  test('an import fails, and replaces nothing, if the importer has lost the right to delete or to fill a project meanwhile', async ({
+    world,
+  }) => {
+    const { archive } = await stage(world)
+    const zoe = await world.user()
+    const group = await world.group({ members: [[zoe, 'owner']] })
+    const old = await world.project({ group })
+    const importAs = async (level: number, fields: Record<string, string>) => {
+      await world.root.put(`/groups/${group.id}/members/${zoe.id}`, { access_level: 50 })
+      const made = await upload(zoe, archive, { namespace: group.full_path, ...fields })
+      expect(made.status, made.text).toBe(201)
+      await world.root.put(`/groups/${group.id}/members/${zoe.id}`, { access_level: level })
+      await world.root.delete(`/projects/${made.json.id}/members/${zoe.id}`)
+      await runImport(world, made.json.id)
+      return (await world.root.get(`/projects/${made.json.id}/import`)).json
+    }
+    expect(await importAs(40, { path: old.path, overwrite: 'true' })).toMatchObject({
+      import_status: 'failed',
+      import_error: expect.stringContaining('not allowed to replace the project any more'),
+    })
+    expect((await world.root.get(`/projects/${old.id}`)).json.path_with_namespace).toBe(old.full_path)
+    expect(await importAs(30, { path: unique('empty') })).toMatchObject({
+      import_status: 'failed',
+      import_error: expect.stringContaining('not allowed to change the project any more'),
+    })
+    expect(await importAs(40, { path: unique('filled') })).toMatchObject({ import_status: 'finished' })
+  })
+
   test('an import whose project to replace is gone when its turn comes fails, and does not finish at another path', async ({
     world,
   }) => {

@@ -1,11 +1,11 @@
 import { mkdir, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { jobKeys } from '../../../../test/jobs.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
-import { pushRows, refsOfPush } from '../../../../test/tables/pushes.ts'
+import { agePush, pushRows, refsOfPush } from '../../../../test/tables/pushes.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
@@ -16,7 +16,7 @@ import { decide } from './decide.ts'
 import { refreshRepository } from './jobs.ts'
 import { completePush, recordIntent, settle } from './journal.ts'
 import { moveRefs } from './move-refs.ts'
-import { recoverPushes } from './recovery.ts'
+import { recoverPushes, settleCutOffPushes } from './recovery.ts'
 
 const ref = (name: string) => name as RefName
 const oid = (digit: string) => digit.repeat(40) as Oid
@@ -176,6 +176,30 @@ describe('settling of pushes', () => {
     await rmdir(join(dir, 'packed-refs'))
     await recoverPushes(ctx, 0)
     expect(await states()).toEqual(['dropped', 'dropped'])
+  })
+
+  test('a push that was cut off is settled once it is two minutes old and has been pending for half a minute of this process', async ({
+    world,
+  }) => {
+    const ctx = await contextFor(world, null)
+    const project = await world.project()
+    await push(world, project, { a: 'a' })
+    const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
+    const intent = { projectId: project.id, actorId: 1, transport: 'http', options: [], changes } as const
+    const [old, young] = [await recordIntent(ctx, intent), await recordIntent(ctx, intent)]
+    await agePush(world, old, '125 seconds')
+    const real = performance.now.bind(performance)
+    let aheadMs = 0
+    using _clock = vi.spyOn(performance, 'now').mockImplementation(() => real() + aheadMs)
+    const statesAfter = async (ms: number) => {
+      aheadMs += ms
+      await settleCutOffPushes.run({}, ctx)
+      return (await pushRows(world, [old, young], 'state')).map(({ state }) => state)
+    }
+    // A clock that is set forward makes pending pushes look old at once.
+    expect(await statesAfter(0)).toEqual(['intended', 'intended'])
+    expect(await statesAfter(1000)).toEqual(['intended', 'intended'])
+    expect(await statesAfter(30_000)).toEqual(['dropped', 'intended'])
   })
 
   test('a push of a branch that cannot be the default leaves the project without one', async ({ world }) => {
