@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type Client, test } from '../../../../test/world.ts'
+import { openEpic } from '../../planning/epics/testing.ts'
 import { openIssue } from '../../planning/issues/testing.ts'
 import { commitTo, readTexts } from '../../review/closing/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
@@ -28,6 +29,27 @@ describe('notes about mentions of an issue, or by an issue', () => {
     ])
     expect(await notesOf(world.root, at)).toContain('mentioned in issue #2')
     expect((await world.root.get(second.at)).json.user_notes_count).toBe(1)
+  })
+
+  test('a note, snippet or epic that is changed leaves a note on the issue that it names then', async ({ world }) => {
+    const epic = await openEpic(world)
+    const project = await world.project({ group: epic.group })
+    const named = await openIssue(world, { project })
+    const other = await openIssue(world, { project })
+    const { id } = (await world.root.post(`${other.at}/notes`, { body: 'Nothing' })).json
+    const content = { file_name: 'a.txt', content: 'x', visibility: 'private' }
+    const snippet = (await world.root.post(`/projects/${project.id}/snippets`, { title: 'Nothing', ...content })).json
+    await readTexts(world)
+    expect(await notesOf(world.root, named.at)).toEqual([])
+    await world.root.put(`${other.at}/notes/${id}`, { body: 'See #1' })
+    await world.root.put(`/projects/${project.id}/snippets/${snippet.id}`, { description: 'See #1' })
+    await world.root.put(epic.at, { description: `See ${project.full_path}#1` })
+    await readTexts(world)
+    expect((await notesOf(world.root, named.at)).toSorted()).toEqual([
+      `mentioned in epic &${epic.iid}`,
+      'mentioned in issue #2',
+      `mentioned in snippet $${snippet.id}`,
+    ])
   })
 
   test('an issue of another project is named by its path or its URL', async ({ world }) => {

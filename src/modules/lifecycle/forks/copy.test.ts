@@ -144,6 +144,18 @@ describe('repositories of forks', () => {
 })
 
 describe('the fork job', () => {
+  test('push mirrors that a fork gets before it is copied start once it is', async ({ world }) => {
+    const ann = await world.user()
+    const id = await forkOf(ann, await sourceWithHistory(world))
+    const [job, ctx] = [await jobOf(world, id), await contextFor(world, null)]
+    const mirror = { url: 'https://203.0.114.9/x.git', enabled: true }
+    expect((await ann.post(`/projects/${id}/remote_mirrors`, mirror)).status).toBe(201)
+    await world.takeJobs('push_to_mirror:%')
+    expect(await world.jobs(`start_push_mirrors:${id}`)).toEqual([])
+    await copySource.run(job, ctx)
+    expect(await world.jobs(`start_push_mirrors:${id}`)).toHaveLength(1)
+  })
+
   test('the fork job may run twice, and does nothing when finished', async ({ world }) => {
     const ann = await world.user()
     const id = await forkOf(ann, await sourceWithHistory(world))

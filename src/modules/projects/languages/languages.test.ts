@@ -157,6 +157,17 @@ describe('GET /projects/:id/languages', () => {
     expect((await get()).json).toEqual({ Python: 50, Ruby: 33.33, Go: 16.67 })
   })
 
+  test('languages are found again once another branch is the default one', async ({ world }) => {
+    const project = await world.project()
+    await push(world, project, 'a.rb', 'x')
+    await world.root.post(`/projects/${project.id}/repository/branches?branch=other&ref=master`)
+    await world.takeJobs(`refresh_languages:${project.id}`)
+    await world.root.put(`/projects/${project.id}`, { description: 'Described' })
+    expect(await world.jobs(`refresh_languages:${project.id}`)).toEqual([])
+    expect((await world.root.put(`/projects/${project.id}`, { default_branch: 'other' })).status).toBe(200)
+    expect(await world.jobs(`refresh_languages:${project.id}`)).toHaveLength(1)
+  })
+
   test('404 for languages unless the caller can read the project', async ({ world }) => {
     const [stranger, guest] = [await world.user(), await world.user()]
     const project = await world.project({ members: [[guest, 'guest']] })

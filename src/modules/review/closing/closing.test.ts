@@ -50,6 +50,19 @@ describe('issues that a merge request closes', () => {
     expect(await iidsOf(world.root, `${at}/closes_issues?per_page=1&page=2`)).toEqual([3])
   })
 
+  test('commits that were pushed while it was closed count once it is open again', async ({ world }) => {
+    const { request } = await closingPair(world)
+    const { project, at, branch } = request
+    await openIssue(world, { project, title: 'Two' })
+    await world.root.put(at, { state_event: 'close' })
+    await commitTo(world, project.id, branch, 'Fixes #2', branch)
+    await afterPush(world, project)
+    await readTexts(world)
+    await world.root.put(at, { state_event: 'reopen' })
+    await readTexts(world)
+    expect(await iidsOf(world.root, `${at}/closes_issues`)).toEqual([1, 2])
+  })
+
   test('none unless the target is the default branch and the project closes issues by text', async ({ world }) => {
     const { request, issue } = await closingPair(world)
     const { project, at } = request
