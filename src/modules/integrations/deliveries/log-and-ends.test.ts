@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
 import { ageEvents, deleteHookRow, deliveryStates, recordedEvents } from '../../../../test/tables/hooks.ts'
+import { deleteProject } from '../../../../test/tables/projects.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import { test } from '../../../../test/world.ts'
 import { endOldHookEvents } from './jobs.ts'
@@ -195,6 +196,29 @@ describe('what ends deliveries', () => {
     await world.runJobs()
     await openIssue(world, project, 'Afterwards')
     await receiver.request(({ json }) => json.object_attributes.title === 'Afterwards')
+  })
+
+  test('what was recorded of a project that is gone is deleted a day later', async ({ world }) => {
+    const [project, other] = [await world.project(), await world.project()]
+    for (const each of [project, other]) {
+      await hookFor(world, each, 'https://203.0.114.9/')
+      await openIssue(world, each, 'Recorded')
+      await ageEvents(world, each.id, 2)
+    }
+    const kept = async () => [
+      (await recordedEvents(world, project.id)).length,
+      (await recordedEvents(world, other.id)).length,
+    ]
+    const run = async () => endOldHookEvents.run({}, await contextFor(world, null))
+    await run()
+    expect(await kept()).toEqual([1, 1])
+    await ageEvents(world, project.id, -2)
+    await deleteProject(world, { id: project.id })
+    await run()
+    expect(await kept()).toEqual([1, 1])
+    await ageEvents(world, project.id, 2)
+    await run()
+    expect(await kept()).toEqual([0, 1])
   })
 
   test('events are deleted after seven days, sent or not', async ({ world }) => {
