@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import type { Service } from '../../../test/service.ts'
 import { type Answer, Client, unique, type World } from '../../../test/world.ts'
+import { storedProject } from '../repository/commits/testing.ts'
 import { readTar } from './archive/tar-reader.ts'
 import { exportArchive } from './exports/jobs.ts'
 import { importGroupArchive } from './imports/group-jobs.ts'
@@ -156,3 +157,16 @@ export function craftTar(entries: readonly Crafted[], { end = true }: { readonly
 
 /** A gzip of a crafted tar. */
 export const craft = (entries: readonly Crafted[]): Buffer => gzipSync(craftTar(entries), { level: 1 })
+
+/** The archive of a public project of two users with an issue, a note of each, and a commit. */
+export async function stagedArchive(world: World) {
+  const [ann, ben] = [await world.user(), await world.user()]
+  const project = await storedProject(world, { members: [[ann, 'maintainer']] })
+  project.repository.commit({ 'README.md': 'Read me\n' })
+  const at = `/projects/${project.id}`
+  await world.root.put(at, { description: 'Described', visibility: 'public' })
+  await ann.post(`${at}/issues`, { title: 'Mine', labels: 'bug' })
+  await ben.post(`${at}/issues/1/notes`, { body: 'From Ben' })
+  await ben.post(`${at}/issues/1/notes`, { body: '# Heading' })
+  return { ann, ben, project, archive: await exportOf(world, project.id) }
+}
