@@ -45,8 +45,10 @@ describe('commit e-mail', () => {
     const email = `${unique('further')}@example.com`
     const { id } = (await world.root.post(`/users/${ann.id}/emails`, { email, skip_confirmation: true })).json
     await choose(world, ann, email)
+    await madeBy(ann)
     expect((await ann.delete(`/user/emails/${id}`)).status).toBe(204)
     expect(await shown(ann)).toBe(`${ann.username}@example.com`)
+    expect(await madeBy(ann)).toEqual(four(`${ann.username}@example.com`))
 
     await choose(world, ann, `${ann.username}@example.com`)
     const next = `${unique('next')}@example.com`

@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
+import { notify } from '../../../db/notifications.ts'
 import { emit } from '../../../events/log.ts'
 import { invalidFields, notFound, tooManyRequests } from '../../../kernel/failure.ts'
 import { taken } from '../../../kernel/violations.ts'
@@ -52,5 +53,7 @@ export async function removeEmail(ctx: Ctx, userId: number, id: number): Promise
   await ctx.transaction(async (tx) => {
     if (!(await deleteEmailOf(tx, userId, id))) throw notFound('Email')
     await emit(tx, { kind: 'user_email_removed', actorId: ctx.actor!.id, payload: { user_id: userId, email_id: id } })
+    // It may have been the address of their commits.
+    await notify(tx, 'actors')
   })
 }
