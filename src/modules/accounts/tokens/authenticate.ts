@@ -35,8 +35,8 @@ export const maximumAgeMs = 900
 const maximumTokens = 50_000
 
 /**
- * Maps tokens to actors. Cached tokens cost no statement for `maximumAgeMs`. Every change of tokens or accounts sends a
- * notification in its transaction, which empties the cache, as does losing the listening connection.
+ * Maps tokens to actors. Cached tokens cost no statement for `maximumAgeMs`. Every change of tokens, accounts or
+ * settings sends a notification in its transaction, which empties the cache, as does losing the listening connection.
  */
 export class TokenAuthenticator {
   readonly #db: Db
@@ -59,7 +59,8 @@ export class TokenAuthenticator {
       perf: { now: clock },
     })
     notifications.onChange((topic) => {
-      if (topic === undefined || topic === 'actors') this.#cache.clear()
+      // A setting decides whether unconfirmed accounts may act.
+      if (topic === undefined || topic === 'actors' || topic === 'settings') this.#cache.clear()
     })
   }
 

@@ -121,6 +121,18 @@ describe('e-mail confirmation', () => {
     await world.settings({ send_user_confirmation_email: false })
   })
 
+  test('required confirmation applies at once to an account that has just been in use', async () => {
+    const ann = await world.user({ skip_confirmation: false })
+    for (const [send_user_confirmation_email, status] of [
+      [true, 403],
+      [false, 200],
+    ] as const) {
+      await ann.get('/user')
+      await world.settings({ send_user_confirmation_email })
+      expect((await ann.get('/user')).status).toBe(status)
+    }
+  })
+
   test('signing in does not activate a deactivated account whose e-mail is not confirmed', async () => {
     await world.settings({ send_user_confirmation_email: true })
     const project = await world.project({ visibility: 'public' })
