@@ -85,6 +85,15 @@ export const deleteShare = (world: World, project_id: number, group_id: number) 
 export const endShares = (world: World, project_id: number) =>
   change(world, 'project_group_links', { project_id }, { expires_at: today })
 
+/** As if the day had come on which shares end: without a new version of the row of the project. */
+export const reachEndOfShares = (world: World, project_id: number) =>
+  world.rows(
+    `do $$ begin
+      set local session_replication_role = replica;
+      update project_group_links set expires_at = current_date where project_id = ${project_id};
+    end $$`,
+  )
+
 export const projectsSharedWith = (world: World, group_id: number) =>
   find(world, 'project_group_links', { group_id }, ['project_id'])
 

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { contextFor, counting } from '../../../../test/contexts.ts'
-import { groupsSharedWith, projectsSharedWith } from '../../../../test/tables/access.ts'
-import { test } from '../../../../test/world.ts'
+import { groupsSharedWith, projectsSharedWith, reachEndOfShares } from '../../../../test/tables/access.ts'
+import { type Client, test } from '../../../../test/world.ts'
 import { levels } from '../../../access/levels.ts'
 import { purgeEndedShares } from './jobs.ts'
 
@@ -199,6 +199,26 @@ describe('expired shares', () => {
       expect((await share()).status).toBe(409)
     },
   )
+
+  test('a share of a project is hidden from its last day on, also in records that were read before', async ({
+    world,
+  }) => {
+    const boss = await world.user()
+    const partners = await world.group({ visibility: 'public' })
+    const project = await world.project({ visibility: 'public', members: [[boss, 'maintainer']] })
+    const json = { group_id: partners.id, group_access: 30, expires_at: '9999-12-31' }
+    expect((await world.root.post(`/projects/${project.id}/share`, json)).status).toBe(201)
+    const seen = async (who: Client) => [
+      (await who.get(`/projects/${project.id}`)).json.shared_with_groups.length,
+      (await who.get(`/projects?search=${project.path}`)).json[0].shared_with_groups.length,
+      (await who.get(`/groups/${partners.id}`)).json.shared_projects.length,
+    ]
+    for (const who of [world.root, boss, await world.user()]) {
+      expect(await seen(who)).toEqual([1, 1, 1])
+    }
+    await reachEndOfShares(world, project.id)
+    for (const who of [world.root, boss]) expect(await seen(who)).toEqual([0, 0, 0])
+  })
 
   test('a daily job purges expired shares and no others', async ({ world }) => {
     const [project, group, partners] = [await world.project(), await world.group(), await world.group()]

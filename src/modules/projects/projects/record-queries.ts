@@ -176,11 +176,14 @@ const shareJson =
     'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id), '[]')`)
 const shareIds = raw(`coalesce(string_agg(l.id::text, ',' order by l.id), '')`)
 
-/** Suffix of the stamps of shared projects, for callers who may see only some of the shares. */
+/** Suffix of the stamps of shared projects. Without a user, records have no shares. */
 const sharedMark = 'shared'
-const seesSome = (caller: Caller): caller is Actor => caller !== null && !caller.admin
+const seesShares = (caller: Caller): caller is Actor => caller !== null
 
-/** Adds the shares that the caller sees to the stamps. One statement, none if no project is shared. */
+/**
+ * Adds the shares that the caller sees to the stamps: an administrator sees all, but they end without a new version of the project.
+ * One statement, none if no project is shared.
+ */
 export async function completeStamps(db: Db, caller: Caller, stamps: readonly ProjectStamp[]): Promise<ProjectStamp[]> {
   const ids = stamps.filter(({ stamp }) => stamp.endsWith(` ${sharedMark}`)).map(({ id }) => id)
   if (ids.length === 0) return [...stamps]
@@ -208,7 +211,7 @@ const stampOf = (caller: Caller, { inheritedMembership: inherited }: RecordOptio
     end,
     ${caller === null || caller.admin ? empty : sql`${level},`} ${caller?.limits ? sql`'l' || ${withinLimits(caller)},` : empty} 'p' || ${membership(caller, 'project', inherited, membershipVersion)},
     'g' || ${membership(caller, 'group', inherited, membershipVersion)},
-    'i' || ic.opened || '.' || ic.confidential ${seesSome(caller) ? raw(`, case when p.is_shared then '${sharedMark}' end`) : empty}
+    'i' || ic.opened || '.' || ic.confidential ${seesShares(caller) ? raw(`, case when p.is_shared then '${sharedMark}' end`) : empty}
   )
 `
 
@@ -230,7 +233,7 @@ export const stampSelect = (caller: Caller, options: RecordOptions): Sql =>
 /** `select … from projects p …` for full records. One statement for any number. */
 export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql`
   select ${columns}, own.level${limitsColumn(caller)}, ${stampOf(caller, options, ownLevel)} as stamp,
-    ${raw(seesSome(caller) ? 'case when p.is_shared then shares.ids end' : 'null')} as seen_shares,
+    ${raw(seesShares(caller) ? 'case when p.is_shared then shares.ids end' : 'null')} as seen_shares,
     ${membership(caller, 'project', options.inheritedMembership, membershipJson)} as project_member,
     ${membership(caller, 'group', options.inheritedMembership, membershipJson)} as group_member, p.description,
     p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count, coalesce(ic.opened, 0) as open_issues,
