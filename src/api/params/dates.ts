@@ -15,7 +15,13 @@ function isCalendarDay(year: number, month: number, day: number): boolean {
   return day <= length
 }
 
-/** Parses any ISO 8601 date-time, basic or extended; a date alone is midnight, no zone means UTC. Truncates to milliseconds. */
+/** The first and the last time that records can show, of four digits of the year in UTC. */
+const [first, last] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')]
+
+/**
+ * Parses any ISO 8601 date-time, basic or extended; a date alone is midnight, no zone means UTC. Truncates to milliseconds. What its zone moves
+ * beyond the years 1 to 9999 is the first or last time of these: such times mean "always" and "never".
+ */
 export function readTimestamp(raw: RawValue): Date | Violation {
   if (typeof raw !== 'string' || raw.length > 48) return isInvalid
   const parts = extended.exec(raw) ?? basic.exec(raw)
@@ -32,7 +38,7 @@ export function readTimestamp(raw: RawValue): Date | Violation {
   // Not Date.UTC, which maps the years 0 to 99 to 1900 to 1999.
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute - offsetMinutes, second, millisecond)
-  return date
+  return new Date(Math.min(Math.max(date.getTime(), first), last))
 }
 
 /** A calendar day as text, or the day that a date-time names in its own zone. */

@@ -144,6 +144,16 @@ describe('releases', () => {
     expect((await dan.get(at(id))).json).toEqual([])
   })
 
+  test('a release is at the end of the year 9999 when its zone moves it beyond', async ({ world }) => {
+    const { id, dan } = await tagged(world)
+    expect(await dan.post(at(id), described('v/1', { released_at: '9999-12-31T23:30:00-01:00' }))).toMatchObject({
+      status: 201,
+      json: { released_at: '9999-12-31T23:59:59.999Z', upcoming_release: true },
+    })
+    const edited = await dan.put(at(id, 'v/1'), { released_at: '0001-01-01T00:30:00+01:00' })
+    expect(edited).toMatchObject({ status: 200, json: { released_at: '0001-01-01T00:00:00.000Z' } })
+  })
+
   test('releases are sorted by released_at or created_at', async ({ world }) => {
     const { id, dan } = await tagged(world)
     for (const [tag, released_at] of [
