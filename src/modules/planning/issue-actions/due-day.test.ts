@@ -4,6 +4,7 @@ import { dueDay } from './due-day.ts'
 test.for([
   ['2030-01-02', '2030-01-02'],
   ['2030-02-30', undefined],
+  ['0000-01-01', undefined],
   ['today', '2028-01-31'],
   ['Tomorrow', '2028-02-01'],
   ['in 3 days', '2028-02-03'],

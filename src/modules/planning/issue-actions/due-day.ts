@@ -1,3 +1,5 @@
+import { readDate } from '../../../api/params/dates.ts'
+
 const dayMs = 24 * 60 * 60_000
 const units: Readonly<Record<string, number>> = { day: 1, week: 7 }
 
@@ -10,8 +12,8 @@ const shown = (time: Date): string => time.toISOString().slice(0, 10)
 export function dueDay(text: string, now: Date): string | undefined {
   const words = text.trim().toLowerCase().replace(/^in /, '')
   if (/^\d{4}-\d{2}-\d{2}$/.test(words)) {
-    const time = new Date(`${words}T00:00:00Z`)
-    return Number.isNaN(time.getTime()) || shown(time) !== words ? undefined : words
+    const day = readDate(words)
+    return typeof day === 'string' ? day : undefined
   }
   if (words === 'today') return shown(now)
   if (words === 'tomorrow') return shown(new Date(now.getTime() + dayMs))

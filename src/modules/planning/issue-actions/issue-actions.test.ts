@@ -4,6 +4,16 @@ import { storedProject } from '../../repository/commits/testing.ts'
 import { openIssue } from '../issues/testing.ts'
 
 describe('quick actions of issues', () => {
+  test('a due date in the year 0 sets none, as one that does not exist', async ({ world }) => {
+    const { at } = await openIssue(world)
+    for (const day of ['2030-02-30', '0000-01-01'])
+      expect(await world.root.post(`${at}/notes`, { body: `/due ${day}` })).toMatchObject({
+        status: 202,
+        json: { commands_changes: {} },
+      })
+    expect((await world.root.get(at)).json.due_date).toBeNull()
+  })
+
   test('a note that consists of quick actions changes the issue and is not stored', async ({ world }) => {
     const [reporter, eve] = await Promise.all([world.user(), world.user()])
     const { project, at } = await openIssue(world, {
