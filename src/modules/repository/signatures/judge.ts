@@ -56,9 +56,13 @@ export async function judge(
   }
   const signature = parseSshSignature(armored)
   if (!signature) return plain
-  const signer = await findSshSigner(db, signature.fingerprint, new Date(seconds * 1000), committer)
+  const signer = await findSshSigner(db, signature.fingerprint, timeOf(seconds), committer)
   return { judgement: judgeSsh(signature, signer, payload, email), basis: JSON.stringify(signer ?? null) }
 }
+
+/** Git stores times that the database does not: they are before or after all keys. */
+const timeOf = (seconds: number): Date => new Date(Math.min(Math.max(seconds, 0), lastSecond) * 1000)
+const lastSecond = Date.parse('9999-12-31T23:59:59Z') / 1000
 
 async function judgePgp(
   signature: PgpSignature,

@@ -86,6 +86,28 @@ describe.skipIf(!hasSshKeygen)('SSH signatures (skipped without ssh-keygen)', ()
     expect(await status(`${unique('eve')}@example.com`, '2037-12-31')).toBe('other_user')
   })
 
+  test('an SSH signature is judged whatever the time of its commit', async ({ world }) => {
+    using ring = new Keyring()
+    const { ann, email, project } = await begin(world)
+    const { path, text } = ring.sshKey('ed25519', 256)
+    await ann.post('/user/keys', { title: 'laptop', key: text, expires_at: '2038-01-01' })
+    const plain = signedCommit(project, ring, { key: path, email, format: 'ssh' })
+    const status = async (seconds: string) => {
+      const unsigned = changedCommit(project, plain, (commit) =>
+        commit
+          .replace(/\ngpgsig .*?-----END SSH SIGNATURE-----/s, '')
+          .replace(/(\ncommitter .*>) \d+/, `$1 ${seconds}`),
+      )
+      const oid = await commitSignedBy(project, unsigned, (payload) => ring.sshSign(path, payload))
+      return (await signature(ann, project, oid))?.verification_status
+    }
+    // Beyond the dates of JavaScript, those of PostgreSQL, and 1970.
+    expect(await status('99999999999999')).toBe('unverified')
+    expect(await status('8000000000000')).toBe('unverified')
+    expect(await status('-900000000000')).toBe('verified')
+    expect(await status('-99999999999999')).toBe('verified')
+  })
+
   test('an SSH signature by a deploy key has an unknown key', async ({ world }) => {
     using ring = new Keyring()
     const { email, project } = await begin(world)
