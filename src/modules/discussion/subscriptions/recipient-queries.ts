@@ -118,7 +118,8 @@ const inGeneral = raw('s.project_id is null and s.namespace_id is null')
 const watchingMembers = sql`
   union all
   select s.user_id, false
-  from notification_settings s join project_access a on a.user_id = s.user_id and a.project_id = p.id
+  from notification_settings s
+    join project_access a on a.user_id = s.user_id and a.project_id = p.id and a.expires_on > current_date
   where ${watches} and ${inGeneral}
 `
 
@@ -138,7 +139,8 @@ const candidates = (type: NoteableType): Sql => sql`
     where ${watches} and (${ofHolder(type)})
     union all
     select s.user_id, false
-    from notification_settings s join group_access a on a.user_id = s.user_id and a.group_id = n.id
+    from notification_settings s
+      join group_access a on a.user_id = s.user_id and a.group_id = n.id and a.expires_on > current_date
     where ${watches} and ${inGeneral} ${isOfProject(type) ? watchingMembers : empty}
   ) each
   group by id

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { moveEndOfAccess, moveEndOfMemberships } from '../../../../test/tables/access.ts'
 import { addNotes, unsubscribe } from '../../../../test/tables/discussion.ts'
 import { mailRows } from '../../../../test/tables/instance.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
@@ -240,4 +241,27 @@ test('a new merge request is mailed to a watcher who was named or asked to appro
   const lines = async (who: Client) => (await inbox(world, who)).map(({ body }) => /\) (.*):/.exec(body)?.[1])
   for (const who of [named!, asked!]) expect(await lines(who), who.username).toEqual(['opened a merge request'])
   expect(await lines(assigned!)).toEqual(['assigned a merge request to you'])
+})
+
+test('a new merge request is not mailed to who watches all projects once their membership has ended', async ({
+  world,
+}) => {
+  const [author, lasting, ended, endedAbove] = await people(world, 4)
+  const day = '2093-04-05'
+  const group = await world.group({ visibility: 'public', members: [[endedAbove!, 'developer']] })
+  const project = await storedProject(world, {
+    group,
+    visibility: 'public',
+    members: [author!, lasting!, ended!].map((who): [Client, 'developer'] => [who, 'developer']),
+  })
+  for (const who of [lasting, ended, endedAbove]) await who!.put('/notification_settings', { level: 'watch' })
+  for (const path of [`/projects/${project.id}/members/${ended!.id}`, `/groups/${group.id}/members/${endedAbove!.id}`])
+    expect((await world.root.put(path, { access_level: 30, expires_at: day })).status).toBe(200)
+  await moveEndOfMemberships(world, day)
+  for (const table of ['project_access', 'group_access'] as const) await moveEndOfAccess(world, table, day)
+  const { id } = await openMergeRequest(world, { project, author: author! })
+  for (const { payload } of await world.takeJobs(`mail_opening:MergeRequest:${id}`))
+    await mailOpeningJob.run(payload, await world.app.open(null))
+  expect(await inbox(world, lasting!)).toHaveLength(1)
+  for (const who of [ended!, endedAbove!]) expect(await inbox(world, who)).toEqual([])
 })
