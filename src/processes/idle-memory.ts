@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8'
 /** Interval between looks at what the process does. */
 const lookEveryMs = 15_000
 /** CPU time of an idle process, for its timers and a request now and then, as a part of the time. */
-const idleBelow = 0.02
+const idleBelow = 0.03
 /** Objects made since the last collection that are worth another one, in bytes. */
 const worthBytes = 16 * 1024 * 1024
 
@@ -21,7 +21,8 @@ export function collectWhenIdle(collect = globalThis.gc, everyMs = lookEveryMs):
     cpuBefore = process.cpuUsage()
     lookedAt = performance.now()
     if (!isIdle || usedBytes() < keptBytes + worthBytes) return
-    collect?.()
+    // Also returns pages to the system that V8 would keep for later objects.
+    collect?.({ flavor: 'last-resort' })
     keptBytes = usedBytes()
   }
   const timer = setInterval(look, everyMs).unref()
