@@ -36,6 +36,16 @@ describe('commits of files that .gitattributes assigns to LFS', () => {
     expect(await raw('d.bin')).toBe('plain')
   })
 
+  test('a .gitattributes of more than a megabyte has no effect, and stops no commit', async ({ world }) => {
+    const { id } = await world.project()
+    const commit = (...actions: object[]) =>
+      world.root.post(`/projects/${id}/repository/commits`, { branch: 'main', commit_message: 'Add', actions })
+    const attributes = `*.bin filter=lfs\n${`# ${'x'.repeat(78)}\n`.repeat(13_200)}`
+    expect((await commit(create('.gitattributes', attributes))).status).toBe(201)
+    expect((await commit(create('a.bin', 'plain'))).status).toBe(201)
+    expect((await world.root.get(`/projects/${id}/repository/files/a.bin/raw?ref=main`)).text).toBe('plain')
+  })
+
   test('a commit that starts from another project brings the LFS files of its history', async ({ world }) => {
     const [project, fork] = [await world.project(), await world.project()]
     await changeProject(world, fork.id, { forked_from_project_id: project.id })

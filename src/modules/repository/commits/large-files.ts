@@ -8,9 +8,11 @@ import { readBlob } from '../../../git/objects/blobs.ts'
 import { newPointers, parsePointer, pointerText } from '../../../git/objects/pointers.ts'
 import type { TreeEdit } from '../../../git/objects/tree-edit.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
+import { Failure } from '../../../kernel/failure.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { linkFrom, openStorage, storeFile } from '../../pushes/index.ts'
 
+/** A longer file has no effect, as git gives none to one of 100 MB. */
 const maxAttributesBytes = 1024 * 1024
 
 /** Files that an API commit adds and that `.gitattributes` declares as large files: a pointer is committed instead. */
@@ -37,7 +39,7 @@ export class NewLargeFiles {
   ): Promise<NewLargeFiles | undefined> {
     const entry = await tree.find('.gitattributes')
     if (entry?.oid === undefined || !entry.mode.startsWith('100')) return undefined
-    const text = (await readBlob(repo, entry.oid, { maxBytes: maxAttributesBytes }))?.content.toString('utf8')
+    const text = await attributesIn(repo, entry.oid)
     if (!text?.includes('filter=lfs')) return undefined
     if (!ctx.settings.lfs_enabled || !(await openStorage(ctx, project)).enabled) return undefined
     return new NewLargeFiles(ctx, project, new FilterAttributes(text))
@@ -57,6 +59,15 @@ export class NewLargeFiles {
   async store(): Promise<void> {
     for (const [oid, content] of this.#contents)
       await storeFile(this.#ctx, this.#project.id, { oid, size: content.length }, Readable.from([content]))
+  }
+}
+
+async function attributesIn(repo: Repository, oid: Oid): Promise<string | undefined> {
+  try {
+    return (await readBlob(repo, oid, { maxBytes: maxAttributesBytes }))?.content.toString('utf8')
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'too_large') return undefined
+    throw error
   }
 }
 
