@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Ctx } from './ctx.ts'
 import { withoutHiddenFields } from './entity.ts'
 import { RecordText } from './record-texts.ts'
@@ -25,6 +26,9 @@ export const cachedRecords = <Stamp extends { readonly id: number }, Row extends
 const textFor = <Row>(entity: CacheableEntity<Row>, row: Row, view: RecordView): RecordText =>
   RecordText.of(withoutHiddenFields(entity, view.plan, entity.present(row, view)))
 
+/** Texts made without a pause; a page of a hundred records may have a hundred times as many bytes. */
+const bytesAtOnce = 2 * 1024 * 1024
+
 /** The texts of a page, in its order. No statement, besides that of `complete`, if all are cached; otherwise one. */
 export async function textsOf<Stamp extends { readonly id: number }, Row extends Stamp>(
   { entity, stamp: stampOf, complete, load }: CachedRecords<Stamp, Row>,
@@ -38,11 +42,17 @@ export async function textsOf<Stamp extends { readonly id: number }, Row extends
   const unknown = stamps.filter((_, index) => texts[index] === undefined).map(({ id }) => id)
   if (unknown.length === 0) return texts as RecordText[]
   const loaded = new Map<number, RecordText>()
+  let bytes = 0
   for (const row of await load(unknown, ctx)) {
     const text = textFor(entity, row, view)
     // Under the key of the loaded row, which may be newer than the listed stamp.
     ctx.texts.set(keyOf(row), text)
     loaded.set(row.id, text)
+    bytes += text.bytes.length
+    if (bytes > bytesAtOnce) {
+      bytes = 0
+      await nextTurn()
+    }
   }
   return stamps.flatMap(({ id }, index) => texts[index] ?? loaded.get(id) ?? [])
 }

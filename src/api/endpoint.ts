@@ -106,6 +106,8 @@ type Shape<
   readonly params?: P
   /** Offset pages, and keyset pages where the list is ordered by id. */
   readonly paged?: Paging
+  /** The record may have megabytes: how many are made for one caller at a time is limited, as it is for lists. */
+  readonly large?: true
   /** Default: 201 for POST, 204 without a response body, otherwise 200. */
   readonly status?: number
   /** Maximum body size in bytes, without files. Default 8 MiB. */

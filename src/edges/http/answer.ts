@@ -29,6 +29,8 @@ export type Exchange = {
   readonly began: number
   /** CORS and other headers that do not depend on the response. */
   readonly headers: Headers
+  /** Bytes of the JSON with which it was answered, before compression. */
+  answeredBytes?: number
 }
 
 const runtime = (exchange: Exchange) => ((performance.now() - exchange.began) / 1000).toFixed(6)
@@ -82,6 +84,7 @@ function sendTagged(
   headers: Headers,
 ): void {
   const { req, res } = exchange
+  exchange.answeredBytes = body.length
   const all = allHeaders(exchange, headers)
   const reads = req.method === 'GET' || req.method === 'HEAD'
   if (reads && status === 200) {

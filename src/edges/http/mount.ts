@@ -23,6 +23,7 @@ import { requireTerms } from '../../modules/instance/index.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { admit, authenticated, type Visitor } from './admit.ts'
 import { bytesOf, type Exchange, type Headers, sendJson, sendText } from './answer.ts'
+import { type AnswerInWork, AnswersInWork } from './answers-in-work.ts'
 import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { LargeBodies } from './body/large-bodies.ts'
 import { anonymousLimits, type BodyLimits, usualLimits } from './body/limits.ts'
@@ -32,7 +33,7 @@ import type { ParsedBody } from './body/source.ts'
 import { announcesBody } from './body/source.ts'
 import { parseUrlencoded } from './body/urlencoded.ts'
 import type { HttpContext } from './context.ts'
-import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from './disconnect.ts'
+import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal, onEnd } from './disconnect.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
 import { errorPage, hasPages, html, pageHeaders as htmlHeaders, wantsPage } from './html-page.ts'
@@ -97,10 +98,10 @@ function pageOf(params: {
 
 /** Registers the endpoints that the plan offers; GET endpoints answer HEAD, too. */
 export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], context: HttpContext): void {
-  const bodies = new LargeBodies()
+  const shared = { bodies: new LargeBodies(), answers: new AnswersInWork() }
   for (const e of endpoints) {
     if (!isOffered(e.tier, context.plan)) continue
-    const serve = server(e, context, bodies)
+    const serve = server(e, context, shared)
     app.route({
       method: e.method === 'GET' ? ['GET', 'HEAD'] : e.method,
       url: apiPrefix + e.path,
@@ -140,7 +141,24 @@ function pathParamsOf(e: Endpoint): (given: RawParams) => RawParams {
   }
 }
 
-function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
+/** Whether the answer may be large: a list, or a record that is declared so. */
+function answerKind({ method, paged, large, returns }: Endpoint): 'list' | 'record' | undefined {
+  if (method !== 'GET' || returns === null || 'raw' in returns) return undefined
+  if (large) return 'record'
+  return paged || 'list' in returns ? 'list' : undefined
+}
+
+/** The answer counts until the client has it, if it is large. On a connection where others come first, it can be sent after them only. */
+function leaveOnceSent(work: AnswerInWork, { res, req, answeredBytes = 0 }: Exchange): void {
+  if (work.made(answeredBytes) && res.socket !== null) onEnd({ req, res }, work.release)
+  else work.release()
+}
+
+/** What the endpoints of a process share. */
+type SharedByEndpoints = { readonly bodies: LargeBodies; readonly answers: AnswersInWork }
+
+function server(e: Endpoint, context: HttpContext, { bodies, answers }: SharedByEndpoints) {
+  const kind = answerKind(e)
   const scopes = scopesFor(e)
   const rule = e.subject.policy[e.allow]!
   const visible = e.subject.policy[e.subject.visible]!
@@ -159,6 +177,8 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
     const served: Served = { caller: null }
     let body: ParsedBody | undefined
     let leaveBodies = () => {}
+    let work: AnswerInWork | undefined
+    let tokenInBody: string | undefined
     // A request that changes nothing is answered from one state of the database.
     const snapshot = e.method === 'GET' ? new RequestSnapshot() : undefined
     try {
@@ -189,12 +209,16 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
           if (served.caller === null && needsAccount(rule) && isTooMuch(error)) throw unauthenticated()
           throw error
         })
-        const tokenInBody = token === undefined ? shownToken({}, body.params) : undefined
+        tokenInBody = token === undefined ? shownToken({}, body.params) : undefined
         if (tokenInBody !== undefined) {
           const caller = await admit(tokenInBody, visitor, context, onRevoked)
           if (caller === undefined) return
           served.caller = caller
         } else served.caller = await authenticated(token, visitor, context)
+      }
+      if (kind) {
+        work = await answers.enter(shareKeyOf(served.caller, remoteAddress), kind, disconnectSignal(exchange))
+        if (work.waited) served.caller = await authenticated(token ?? tokenInBody, visitor, context)
       }
       const raw = mergeRaw(pathParams(request.params as RawParams), body?.params ?? {}, queryParams)
       const target = await sudoTarget(served.caller, request.raw.headers, raw, context.db)
@@ -257,6 +281,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
     } finally {
       snapshot?.end()
       leaveBodies()
+      if (work) leaveOnceSent(work, exchange)
       await body?.cleanup()
       logAnswer(context.log, exchange, served.caller)
     }

@@ -35,6 +35,7 @@ export const blameRoutes = [
       ),
     }),
     headers: metadataHeaders,
+    large: true,
     returns: listed(BlameRange),
     async handle({ subject, params, ctx, reply, head }) {
       const { ref, file_path, range } = params

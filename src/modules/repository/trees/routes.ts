@@ -68,6 +68,7 @@ export const treeRoutes = [
     subject: project,
     allow: 'read_code',
     params: blobParams,
+    large: true,
     returns: Blob,
     async handle({ subject, params, ctx, reply, head }) {
       const repo = openRepository(ctx, subject)
