@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { type Client, test, unique, type World } from '../../../test/world.ts'
+import { openMergeRequest } from '../../modules/review/merge-requests/testing.ts'
 import { type AnswerInWork, AnswersInWork } from './answers-in-work.ts'
 
 const mebibyte = 1024 * 1024
@@ -73,12 +74,18 @@ describe('answers that a process makes at a time', () => {
   })
 })
 
-/** A request whose answer the client does not read until `read`. */
-async function unread({ origin }: World, { token }: Client, path: string): Promise<{ socket: Socket }> {
+/** A request whose answer the client does not read. */
+async function unread({ origin }: World, { token }: Client, path: string, query?: string): Promise<{ socket: Socket }> {
   const socket = connect({ port: Number(new URL(origin).port), host: '127.0.0.1' })
   await once(socket, 'connect')
   socket.on('error', () => {})
-  socket.write(`GET /api/v4${path} HTTP/1.1\r\nhost: x\r\nprivate-token: ${token}\r\n\r\n`)
+  const head = `host: x\r\nprivate-token: ${token}\r\n`
+  const body = JSON.stringify({ query })
+  socket.write(
+    query === undefined
+      ? `GET /api/v4${path} HTTP/1.1\r\n${head}\r\n`
+      : `POST ${path} HTTP/1.1\r\n${head}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  )
   return { socket }
 }
 
@@ -103,6 +110,29 @@ describe('large lists of one caller', () => {
     expect(isAnswered).toBe(false)
     for (const { socket } of clients) socket.destroy()
     expect(await next).toMatchObject({ status: 200 })
+  })
+
+  test('clients that do not read large answers to queries hold four of them; others are served', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const { project, iid } = await openMergeRequest(world, { description: 'x'.repeat(1_000_000) })
+    const fields = Array.from({ length: 14 }, (_, index) => `a${index}: mergeRequest(iid: "${iid}") { description }`)
+    const query = `{ project(fullPath: "${project.full_path}") { ${fields.join(' ')} } }`
+    const asked = (who: Client) =>
+      fetch(`${world.origin}/api/graphql`, {
+        method: 'POST',
+        headers: { 'private-token': who.token!, 'content-type': 'application/json' },
+        body: JSON.stringify({ query }),
+      }).then(async (answer) => (await answer.text()).length)
+    const clients = await Promise.all(Array.from({ length: 4 }, () => unread(world, ann, '/api/graphql', query)))
+    await Promise.all(clients.map(({ socket }) => once(socket, 'readable')))
+    let isAnswered = false
+    const next = asked(ann).finally(() => {
+      isAnswered = true
+    })
+    for (let index = 0; index < 5; index++) expect(await asked(bob)).toBeGreaterThan(14_000_000)
+    expect(isAnswered).toBe(false)
+    for (const { socket } of clients) socket.destroy()
+    expect(await next).toBeGreaterThan(14_000_000)
   })
 
   test('a list that waits is refused if the token is revoked meanwhile', async ({ world }) => {

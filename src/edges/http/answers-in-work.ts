@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { refusal } from '../../kernel/shares.ts'
+import type { Exchange } from './answer.ts'
+import { onEnd } from './disconnect.ts'
 
 /** Limits on the lists and other possibly large answers that a process makes for one caller at a time. */
 export type AnswerLimits = {
@@ -105,4 +107,10 @@ export class AnswersInWork {
       setImmediate(next)
     }
   }
+}
+
+/** The answer counts until the client has it, if it is large. On a connection where others come first, it can be sent after them only. */
+export function leaveOnceSent(work: AnswerInWork, { res, req, answeredBytes = 0 }: Exchange): void {
+  if (work.made(answeredBytes) && res.socket !== null) onEnd({ req, res }, work.release)
+  else work.release()
 }

@@ -23,7 +23,7 @@ import { requireTerms } from '../../modules/instance/index.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { admit, authenticated, type Visitor } from './admit.ts'
 import { bytesOf, type Exchange, type Headers, sendJson, sendText } from './answer.ts'
-import { type AnswerInWork, AnswersInWork } from './answers-in-work.ts'
+import { type AnswerInWork, AnswersInWork, leaveOnceSent } from './answers-in-work.ts'
 import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { LargeBodies } from './body/large-bodies.ts'
 import { anonymousLimits, type BodyLimits, usualLimits } from './body/limits.ts'
@@ -33,7 +33,7 @@ import type { ParsedBody } from './body/source.ts'
 import { announcesBody } from './body/source.ts'
 import { parseUrlencoded } from './body/urlencoded.ts'
 import type { HttpContext } from './context.ts'
-import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal, onEnd } from './disconnect.ts'
+import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from './disconnect.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
 import { errorPage, hasPages, html, pageHeaders as htmlHeaders, wantsPage } from './html-page.ts'
@@ -146,12 +146,6 @@ function answerKind({ method, paged, large, returns }: Endpoint): 'list' | 'reco
   if (method !== 'GET' || returns === null || 'raw' in returns) return undefined
   if (large) return 'record'
   return paged || 'list' in returns ? 'list' : undefined
-}
-
-/** The answer counts until the client has it, if it is large. On a connection where others come first, it can be sent after them only. */
-function leaveOnceSent(work: AnswerInWork, { res, req, answeredBytes = 0 }: Exchange): void {
-  if (work.made(answeredBytes) && res.socket !== null) onEnd({ req, res }, work.release)
-  else work.release()
 }
 
 /** What the endpoints of a process share. */

@@ -1,15 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../access/actor.ts'
+import { shareKeyOf } from '../../../access/share-key.ts'
 import type { RawParams } from '../../../api/params/raw.ts'
 import { invalid } from '../../../kernel/failure.ts'
 import { requireTerms } from '../../../modules/instance/index.ts'
 import { admit, authenticated } from '../admit.ts'
 import { sendJson } from '../answer.ts'
+import { type AnswerInWork, AnswersInWork, leaveOnceSent } from '../answers-in-work.ts'
 import { requireScope, shownToken, sudoTarget } from '../authenticate.ts'
 import { anonymousLimits } from '../body/limits.ts'
 import { readBody } from '../body/read-body.ts'
 import { parseUrlencoded } from '../body/urlencoded.ts'
 import type { HttpContext } from '../context.ts'
+import { disconnectSignal } from '../disconnect.ts'
 import { beginExchange } from '../exchange.ts'
 import { fail } from '../mount.ts'
 import { logAnswer } from '../request-log.ts'
@@ -21,21 +24,28 @@ import type { GraphqlRequest } from './execute.ts'
 export const graphqlRoutes =
   (context: HttpContext): Routes =>
   (app) => {
+    const answers = new AnswersInWork()
     app.route({
       method: 'POST',
       url: '/api/graphql',
       handler(request, reply) {
         reply.hijack()
-        return serve(request, reply, context)
+        return serve(request, reply, context, answers)
       },
     })
   }
 
-async function serve(request: FastifyRequest, reply: FastifyReply, context: HttpContext): Promise<void> {
+async function serve(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: HttpContext,
+  answers: AnswersInWork,
+): Promise<void> {
   const exchange = beginExchange(request, reply, context.siteUrl)
   const { remoteAddress, req } = exchange
   let caller: Caller = null
   let cleanup = async () => {}
+  let work: AnswerInWork | undefined
   try {
     const settings = await context.settings.get()
     const queryParams = parseUrlencoded(splitTarget(req.url!).query ?? '')
@@ -52,6 +62,8 @@ async function serve(request: FastifyRequest, reply: FastifyReply, context: Http
       tmpDir: context.uploadsDir,
     })
     cleanup = body.cleanup
+    // A query may ask for many long descriptions.
+    work = await answers.enter(shareKeyOf(caller, remoteAddress), 'record', disconnectSignal(exchange))
     caller = await authenticated(token, visitor, context)
     const target = await sudoTarget(caller, req.headers, queryParams, context.db)
     if (target) caller = target
@@ -64,6 +76,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, context: Http
   } catch (error) {
     fail(exchange, error, context)
   } finally {
+    if (work) leaveOnceSent(work, exchange)
     await cleanup()
     logAnswer(context.log, exchange, caller)
   }
