@@ -106,8 +106,11 @@ type Shape<
   readonly params?: P
   /** Offset pages, and keyset pages where the list is ordered by id. */
   readonly paged?: Paging
-  /** The record may have megabytes: how many are made for one caller at a time is limited, as it is for lists. */
-  readonly large?: true
+  /**
+   * The answer may have megabytes: how many are made for one caller at a time is limited, as it is for lists. A `difference` may take
+   * seconds, which `content` does not wait for.
+   */
+  readonly large?: 'content' | 'difference'
   /** Default: 201 for POST, 204 without a response body, otherwise 200. */
   readonly status?: number
   /** Maximum body size in bytes, without files. Default 8 MiB. */

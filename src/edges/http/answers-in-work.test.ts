@@ -28,13 +28,13 @@ function requests(answers: AnswersInWork, caller: string, count: number, signal?
 }
 
 describe('answers that a process makes at a time', () => {
-  test('a caller makes as many as the limit; others and records do not wait', async () => {
+  test('a caller makes as many as the limit; others and other kinds do not wait', async () => {
     const answers = new AnswersInWork(limits)
     const { made } = requests(answers, 'ann', 6)
     await turn()
     expect(made).toHaveLength(3)
     await answers.enter('bob', 'list')
-    await answers.enter('ann', 'record')
+    await answers.enter('ann', 'content')
     expect(made[0]!.made(100)).toBe(false)
     made[0]!.release()
     await turn()

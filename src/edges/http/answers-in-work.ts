@@ -30,6 +30,9 @@ const usualLimits: AnswerLimits = {
   waiting: 300,
 }
 
+/** Answers that do not wait for those of another kind. */
+export type AnswerKind = 'list' | 'content' | 'difference'
+
 /** The answer to one request; `release` may be called repeatedly. */
 export type AnswerInWork = {
   /** It had to wait: what is known of the caller may have changed. */
@@ -52,8 +55,8 @@ export class AnswersInWork {
     this.#heavy = new LRUCache({ max: 10_000, ttl: limits.heavyForMs })
   }
 
-  /** Resolves when the answer may be made. Lists and other answers of a caller (`kind`) do not wait for each other. */
-  async enter(caller: string, kind: 'list' | 'record', signal?: AbortSignal): Promise<AnswerInWork> {
+  /** Resolves when the answer may be made. Those of a caller wait for others of their kind only. */
+  async enter(caller: string, kind: AnswerKind, signal?: AbortSignal): Promise<AnswerInWork> {
     signal?.throwIfAborted()
     const key = `${kind} ${caller}`
     const line = this.#lines.get(key) ?? { running: 0, waiting: new Set() }

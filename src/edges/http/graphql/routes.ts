@@ -63,7 +63,7 @@ async function serve(
     })
     cleanup = body.cleanup
     // A query may ask for many long descriptions.
-    work = await answers.enter(shareKeyOf(caller, remoteAddress), 'record', disconnectSignal(exchange))
+    work = await answers.enter(shareKeyOf(caller, remoteAddress), 'content', disconnectSignal(exchange))
     caller = await authenticated(token, visitor, context)
     const target = await sudoTarget(caller, req.headers, queryParams, context.db)
     if (target) caller = target

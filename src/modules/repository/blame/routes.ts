@@ -35,7 +35,7 @@ export const blameRoutes = [
       ),
     }),
     headers: metadataHeaders,
-    large: true,
+    large: 'difference',
     returns: listed(BlameRange),
     async handle({ subject, params, ctx, reply, head }) {
       const { ref, file_path, range } = params

@@ -19,7 +19,7 @@ export const compareRoutes = [
       to: Filled({ description: 'Branch, tag or commit to compare' }),
       straight: Flag({ default: false, description: 'Compare both ends directly instead of `to` with the merge base' }),
     }),
-    large: true,
+    large: 'difference',
     returns: Comparison,
     async handle({ subject, params, ctx }) {
       const repo = openRepository(ctx, subject)

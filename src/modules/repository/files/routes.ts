@@ -54,7 +54,7 @@ export const fileRoutes = [
     allow: 'read_code',
     params: fileParams,
     headers: metadataHeaders,
-    large: true,
+    large: 'content',
     returns: RepositoryFile,
     async handle({ subject, params, ctx, reply, head }) {
       const repo = openRepository(ctx, subject)

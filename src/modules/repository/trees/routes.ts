@@ -68,7 +68,7 @@ export const treeRoutes = [
     subject: project,
     allow: 'read_code',
     params: blobParams,
-    large: true,
+    large: 'content',
     returns: Blob,
     async handle({ subject, params, ctx, reply, head }) {
       const repo = openRepository(ctx, subject)

@@ -38,7 +38,7 @@ export const mergeRequestVersionRoutes = [
     description: 'Returns the merge request with its diffs.',
     subject: mergeRequest,
     allow: 'read_merge_request',
-    large: true,
+    large: 'difference',
     returns: MergeRequestChanges,
     async handle({ subject: { id, project, head_oid: head, start_oid: start, base_oid: base }, ctx }) {
       const repo = openRepository(ctx, project)
@@ -71,7 +71,7 @@ export const mergeRequestVersionRoutes = [
     subject: mergeRequest,
     allow: 'read_merge_request',
     params: Params({ version_id: Id({ description: 'ID of the version' }) }),
-    large: true,
+    large: 'difference',
     returns: MergeRequestVersionDetail,
     async handle({ subject: { id, project }, params, ctx }) {
       const version = await findVersionRow(ctx.db, id, params.version_id)
