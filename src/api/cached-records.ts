@@ -26,7 +26,7 @@ export const cachedRecords = <Stamp extends { readonly id: number }, Row extends
 const textFor = <Row>(entity: CacheableEntity<Row>, row: Row, view: RecordView): RecordText =>
   RecordText.of(withoutHiddenFields(entity, view.plan, entity.present(row, view)))
 
-/** Texts made without a pause; a page of a hundred records may have a hundred times as many bytes. */
+/** Bytes of texts after which other requests have a turn: a page of a hundred records may have a hundred megabytes. */
 const bytesAtOnce = 2 * 1024 * 1024
 
 /** The texts of a page, in its order. No statement, besides that of `complete`, if all are cached; otherwise one. */

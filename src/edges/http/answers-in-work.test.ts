@@ -89,17 +89,23 @@ async function unread({ origin }: World, { token }: Client, path: string, query?
   return { socket }
 }
 
+/** A list of fourteen megabytes in a public project, and four requests for it whose answers the client does not read. */
+async function unreadLists(world: World, ann: Client) {
+  const { id } = (await ann.post('/projects', { name: unique('large'), visibility: 'public' })).json
+  const description = 'x'.repeat(1_000_000)
+  for (let index = 0; index < 14; index++) await ann.post(`/projects/${id}/issues`, { title: 'Large', description })
+  const path = `/projects/${id}/issues?per_page=100`
+  const clients = await Promise.all(Array.from({ length: 4 }, () => unread(world, ann, path)))
+  await Promise.all(clients.map(({ socket }) => once(socket, 'readable')))
+  return { path, clients }
+}
+
 describe('large lists of one caller', () => {
   test('clients that do not read large lists hold four of them; others are served, and the next one once they are gone', async ({
     world,
   }) => {
     const [ann, bob] = [await world.user(), await world.user()]
-    const { id } = (await ann.post('/projects', { name: unique('large'), visibility: 'public' })).json
-    const description = 'x'.repeat(1_000_000)
-    for (let index = 0; index < 14; index++) await ann.post(`/projects/${id}/issues`, { title: 'Large', description })
-    const path = `/projects/${id}/issues?per_page=100`
-    const clients = await Promise.all(Array.from({ length: 4 }, () => unread(world, ann, path)))
-    await Promise.all(clients.map(({ socket }) => once(socket, 'readable')))
+    const { path, clients } = await unreadLists(world, ann)
     let isAnswered = false
     const next = ann.get(path).finally(() => {
       isAnswered = true
@@ -137,12 +143,7 @@ describe('large lists of one caller', () => {
 
   test('a list that waits is refused if the token is revoked meanwhile', async ({ world }) => {
     const ann = await world.user()
-    const { id } = (await ann.post('/projects', { name: unique('large'), visibility: 'public' })).json
-    const description = 'x'.repeat(1_000_000)
-    for (let index = 0; index < 14; index++) await ann.post(`/projects/${id}/issues`, { title: 'Large', description })
-    const path = `/projects/${id}/issues?per_page=100`
-    const clients = await Promise.all(Array.from({ length: 4 }, () => unread(world, ann, path)))
-    await Promise.all(clients.map(({ socket }) => once(socket, 'readable')))
+    const { path, clients } = await unreadLists(world, ann)
     const next = ann.get(path)
     // It has been admitted when a later request of the same client is answered.
     for (let index = 0; index < 3; index++) expect((await ann.get('/user')).status).toBe(200)

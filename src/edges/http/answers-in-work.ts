@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Endpoint } from '../../api/endpoint.ts'
 import { refusal } from '../../kernel/shares.ts'
 import type { Exchange } from './answer.ts'
 import { onEnd } from './disconnect.ts'
@@ -32,6 +33,12 @@ const usualLimits: AnswerLimits = {
 
 /** Answers that do not wait for those of another kind. */
 export type AnswerKind = 'list' | 'content' | 'difference'
+
+/** Whether the answer may be large: a list, or a record that is declared so. */
+export function answerKind({ method, paged, large, returns }: Endpoint): AnswerKind | undefined {
+  if (method !== 'GET' || returns === null || 'raw' in returns) return undefined
+  return large ?? (paged || 'list' in returns ? 'list' : undefined)
+}
 
 /** The answer to one request; `release` may be called repeatedly. */
 export type AnswerInWork = {

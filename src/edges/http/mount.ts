@@ -23,7 +23,7 @@ import { requireTerms } from '../../modules/instance/index.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { admit, authenticated, type Visitor } from './admit.ts'
 import { bytesOf, type Exchange, type Headers, sendJson, sendText } from './answer.ts'
-import { type AnswerInWork, type AnswerKind, AnswersInWork, leaveOnceSent } from './answers-in-work.ts'
+import { type AnswerInWork, AnswersInWork, answerKind, leaveOnceSent } from './answers-in-work.ts'
 import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { LargeBodies } from './body/large-bodies.ts'
 import { anonymousLimits, type BodyLimits, usualLimits } from './body/limits.ts'
@@ -139,12 +139,6 @@ function pathParamsOf(e: Endpoint): (given: RawParams) => RawParams {
     const number = /^(\d+)\.json$/.exec(String(given[last]))?.[1]
     return number === undefined ? given : { ...given, [last]: number }
   }
-}
-
-/** Whether the answer may be large: a list, or a record that is declared so. */
-function answerKind({ method, paged, large, returns }: Endpoint): AnswerKind | undefined {
-  if (method !== 'GET' || returns === null || 'raw' in returns) return undefined
-  return large ?? (paged || 'list' in returns ? 'list' : undefined)
 }
 
 /** What the endpoints of a process share. */

@@ -12,7 +12,15 @@ export async function digestPassword(password: string): Promise<string> {
 
 /** A digest of no one's password. */
 let decoy: Promise<string> | undefined
-const findDecoy = () => (decoy ??= digestPassword(randomBytes(16).toString('hex')))
+
+function findDecoy(): Promise<string> {
+  decoy ??= digestPassword(randomBytes(16).toString('hex')).catch((error) => {
+    // The next check tries again.
+    decoy = undefined
+    throw error
+  })
+  return decoy
+}
 
 /** Each check occupies one of the four libuv threads of the process, which also read its files. */
 const checks = new SharedSlots('password checks', { slots: 3, maxWaiting: 600 })

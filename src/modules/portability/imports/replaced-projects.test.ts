@@ -90,7 +90,7 @@ describe('POST /projects/import with overwrite', () => {
     expect((await robot.get(`/projects/${id}`)).status).toBe(404)
   })
 
-  test('the change feed tells readers of a project that an import replaces it, and where the import is now', async ({
+  test('readers of a project find in the change feed that an import replaces it, and where the import is now', async ({
     world,
   }) => {
     const { archive } = await stagedArchive(world)
