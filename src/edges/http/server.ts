@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
-import { isOffered } from '../../kernel/plan.ts'
 import { isAnonymous } from './abandoned-requests.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
 import { continueWhenRead } from './body/expected-body.ts'
@@ -17,7 +16,6 @@ import { apiPrefix, fail, mount } from './mount.ts'
 import { exceedsPathLimit, type Limited, sendTooMany } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import { splitTarget } from './target.ts'
-import { verbsByPath } from './verbs.ts'
 
 /** Compat: gitlab4j sends PATCH as POST with this header. */
 function overrideMethod(req: IncomingMessage): void {
@@ -184,10 +182,13 @@ export function createHttpServer(
     }, done)
   })
 
-  mount(app, endpoints, context)
+  const table = mount(app, endpoints, context)
   for (const register of others) register(app)
 
-  const offered = verbsByPath(endpoints.filter(({ tier }) => isOffered(tier, context.plan)))
+  const offered = (path: string) => {
+    const methods = table.methods(path)
+    return methods.length > 0 ? ['OPTIONS', ...methods] : methods
+  }
   const refuseRoute = (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
     const exchange = beginExchange(request, reply, context.siteUrl, noRoute)
