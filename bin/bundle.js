@@ -1,5 +1,6 @@
 // Joins the modules of src/ into few files: `node bundle.js <folder>`. The launcher runs it when the sources have changed.
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -8,11 +9,28 @@ import { rolldown } from 'rolldown'
 const keptMs = 24 * 3600 * 1000
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const dependencies = fileURLToPath(new URL('../node_modules/', import.meta.url))
 const target = resolve(process.argv[2])
 const building = `${target}.${process.pid}`
 
 /** `new URL('./thread.ts', import.meta.url)`: a file that a thread or a process runs. */
 const entry = /new URL\('(\.[^']*\.ts)', import\.meta\.url\)/g
+
+/**
+ * Packages that become part of the bundle, with all that they import: those of which each process loads some 400 small modules at its start.
+ * Others stay where they are, because some find files of theirs by their own path.
+ */
+const bundled = ['fastify', 'graphile-worker', 'pg', 'pino', 'prom-client', 'typebox']
+/** What these import and we never use. */
+const unused = ['@fastify/ajv-compiler', 'ajv', 'ajv-formats', 'light-my-request', 'pg-native']
+
+const packageOf = (id) => /^(@[^/]+\/)?[^/]+/.exec(id)[0]
+
+const isExternal = (id, importer = '') =>
+  !/^[./\0]/.test(id) &&
+  !isBuiltin(id) &&
+  !bundled.includes(packageOf(id)) &&
+  (!importer.startsWith(dependencies) || unused.includes(packageOf(id)))
 
 /** A UTF-16 unit as names, strings and regular expressions may write it. */
 const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
@@ -20,18 +38,21 @@ const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')
 const bundle = await rolldown({
   input: { main },
   platform: 'node',
-  // Packages stay where they are, because some find files of theirs by their own path. These have hundreds of small modules.
-  external: (id) => !/^([./\0]|node:|typebox\b|prom-client\b|@opentelemetry\/api\b|tdigest\b|bintrees\b)/.test(id),
+  external: isExternal,
   treeshake: { propertyReadSideEffects: false },
   plugins: [
     {
       name: 'built-in modules',
       // To make an ES module of a built-in one, Node reads all its properties. Those of node:http load a client, WebSockets included:
       // a fifth of the start of a process, and 15 MB.
-      resolveId: (id) => (id.startsWith('node:') ? `\0${id}` : null),
+      resolveId: (id, _, { kind }) =>
+        isBuiltin(id)
+          ? `\0${kind === 'require-call' ? 'require:' : ''}${id.startsWith('node:') ? id : `node:${id}`}`
+          : null,
       load(id) {
-        if (!id.startsWith('\0node:')) return null
-        const name = id.slice(1)
+        const [, required, name] = /^\0(require:)?(node:.*)/.exec(id) ?? []
+        if (name === undefined) return null
+        if (required) return { code: `module.exports = process.getBuiltinModule('${name}')`, moduleType: 'js' }
         const names = Object.getOwnPropertyNames(process.getBuiltinModule(name)).filter((key) => key !== 'default')
         return [
           `const builtIn = process.getBuiltinModule('${name}')`,
