@@ -9,6 +9,8 @@ const folder = new URL('migrations/', import.meta.url)
 const lock = 7_180_339
 /** `server_version_num` of PostgreSQL 14. */
 const oldestServer = 140_000
+/** The last migration of graphile-worker 0.18.0, the pinned version. */
+export const lastJobsMigration = 20
 
 const migrationFiles = async (): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
@@ -99,18 +101,31 @@ export async function migrate(
       await client.query('insert into schema_migrations (name) values ($1)', [file])
       await client.query('commit')
     }
-    // Most processes migrate nothing, and load the library only for its jobs.
-    const { runMigrations } = await import('graphile-worker')
-    const pool = new pg.Pool({ connectionString: url, max: 1 })
-    // PostgreSQL may stop before the pool has closed an idle connection; errors of statements are thrown.
-    const ignore = () => {}
-    pool.on('error', ignore).on('connect', (connection) => void connection.on('error', ignore))
-    try {
-      await runMigrations({ pgPool: pool })
-    } finally {
-      await pool.end()
-    }
+    // An HTTP worker needs the library for nothing else.
+    if ((await lastMigrationOfJobs(client)) < lastJobsMigration) await migrateJobs(url)
   } finally {
     await client.end()
+  }
+}
+
+async function lastMigrationOfJobs(client: pg.Client): Promise<number> {
+  const { rows: tables } = await client.query<{ is_there: boolean }>(
+    `select to_regclass('graphile_worker.migrations') is not null as is_there`,
+  )
+  if (!tables[0]!.is_there) return 0
+  const { rows } = await client.query<{ last: number | null }>('select max(id) as last from graphile_worker.migrations')
+  return rows[0]!.last ?? 0
+}
+
+async function migrateJobs(url: string): Promise<void> {
+  const { runMigrations } = await import('graphile-worker')
+  const pool = new pg.Pool({ connectionString: url, max: 1 })
+  // PostgreSQL may stop before the pool has closed an idle connection; errors of statements are thrown.
+  const ignore = () => {}
+  pool.on('error', ignore).on('connect', (connection) => void connection.on('error', ignore))
+  try {
+    await runMigrations({ pgPool: pool })
+  } finally {
+    await pool.end()
   }
 }

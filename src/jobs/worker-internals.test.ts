@@ -1,10 +1,15 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { installedVersion } from '../../test/installed-version.ts'
 import { columnsOf } from '../../test/tables/discussion.ts'
 import { test } from '../../test/world.ts'
+import { lastJobsMigration } from '../db/migrate.ts'
 
 test('graphile-worker has the version whose private tables we use', () => {
   expect(installedVersion('graphile-worker')).toBe('0.18.0')
+  const migrations = readdirSync(fileURLToPath(new URL('../sql/', import.meta.resolve('graphile-worker'))))
+  expect(migrations.sort().at(-1)).toBe(`${String(lastJobsMigration).padStart(6, '0')}.sql`)
 })
 
 test.for([

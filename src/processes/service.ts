@@ -65,12 +65,15 @@ export class Service {
     this.#workers = Array.from({ length: config.processes }, (_, index) => supervisor(this.#workerProcess(index + 1)))
   }
 
-  /** Resolves when every worker listens; with the credentials of the first administrator if it was just created. */
+  /**
+   * Resolves when every worker listens; with the credentials of the first administrator if it was just created. The jobs process starts
+   * then: what waits for it is stored, and requests need not wait until it is loaded.
+   */
   async start(): Promise<Credentials | undefined> {
     const { database } = this.#config
     if (database.kind === 'external') this.#databaseUrl.resolve(database.url)
     const runner = this.#runner.start(this.#gaveUp)
-    const everyone = [this.#database?.start(this.#gaveUp), runner, this.#jobs.start(this.#gaveUp)]
+    const everyone = [this.#database?.start(this.#gaveUp), runner]
     everyone.push(...this.#workers.map((worker) => worker.start(this.#gaveUp)))
     const [databaseUrl, credentials] = await Promise.race([
       Promise.all([this.#databaseUrl.promise, this.#prepared.promise, runner]),
@@ -79,6 +82,7 @@ export class Service {
     ])
     this.#services.resolve({ databaseUrl, runnerSocket: this.#runnerSocket })
     await Promise.all(everyone)
+    this.#jobs.startSoon(this.#gaveUp)
     return credentials
   }
 
@@ -108,6 +112,7 @@ export class Service {
   }
 
   #workerProcess(number: number): Supervised {
+    let prepares = number === 1
     return {
       name: `HTTP worker ${number}`,
       start: async (signal) => {
@@ -115,34 +120,31 @@ export class Service {
         const { process } = cluster.fork()
         closeUnclaimed(process)
         answerMetrics(process)
-        return this.#started(process, signal, (worker) => this.#startApp(worker))
+        return this.#started(process, signal, async (worker) => {
+          if (prepares) this.#prepared.resolve(await this.#prepare(worker))
+          prepares = false
+          await this.#startApp(worker)
+        })
       },
     }
   }
 
   #jobsProcess(): Supervised {
-    let prepared = false
     return {
       name: 'The jobs process',
-      start: (signal) =>
-        this.#started(
-          fork(childEntry, ['jobs', this.#parts.appModule], { execArgv: jobsFlags }),
-          signal,
-          async (jobs) => {
-            if (!prepared) this.#prepared.resolve(await this.#prepare(jobs))
-            prepared = true
-            await this.#startApp(jobs)
-          },
-        ),
+      start: (signal) => {
+        const jobs = fork(childEntry, ['jobs', this.#parts.appModule], { execArgv: jobsFlags })
+        return this.#started(jobs, signal, (jobs) => this.#startApp(jobs))
+      },
     }
   }
 
   /** Migrations and the first administrator: in a child, so that the primary stays small. */
-  async #prepare(jobs: Forked): Promise<Credentials | undefined> {
-    const databaseUrl = await Promise.race([this.#databaseUrl.promise, jobs.untilEnded()])
+  async #prepare(worker: Forked): Promise<Credentials | undefined> {
+    const databaseUrl = await Promise.race([this.#databaseUrl.promise, worker.untilEnded()])
     const root = proposeRoot(this.#config)
-    jobs.send({ kind: 'prepare', config: root.config, databaseUrl })
-    const { credentials } = await jobs.report('prepared')
+    worker.send({ kind: 'prepare', config: root.config, databaseUrl })
+    const { credentials } = await worker.report('prepared')
     root.settle(credentials)
     return credentials
   }

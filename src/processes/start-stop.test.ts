@@ -178,7 +178,11 @@ describe('kill -9', () => {
 
   test.for(['stithy jobs', 'stithy git runner'])('the process %s is replaced after kill -9', async (title) => {
     const service = await serve()
-    const [before] = service.named(title)
+    // The jobs process starts when requests are answered.
+    const [before] = await eventually(() => {
+      expect(service.named(title)).toHaveLength(1)
+      return service.named(title)
+    })
     process.kill(before!, 'SIGKILL')
     await eventually(() => {
       const now = service.named(title)

@@ -38,6 +38,11 @@ export class Supervisor {
   /** Starts the process; rejects if that fails. Later calls `gaveUp` at most once, after repeated failures. */
   async start(gaveUp: (failure: Failure) => void): Promise<void> {
     this.#running = await this.#begin()
+    this.startSoon(gaveUp)
+  }
+
+  /** The same without waiting for the start, which counts as one of the failures if it fails. Nothing starts after `stop`. */
+  startSoon(gaveUp: (failure: Failure) => void): void {
     this.#loop = this.#supervise(gaveUp)
   }
 
@@ -58,28 +63,31 @@ export class Supervisor {
     const { name } = this.#supervised
     let failures = 0
     let startedAt = performance.now()
-    while (true) {
-      let reason = await this.#running?.ended
-      if (signal.aborted) return
-      failures = performance.now() - startedAt < healthyAfterMs ? failures + 1 : 0
-      this.#running = undefined
-      while (this.#running === undefined) {
-        const why = reason === undefined ? '' : ` (${reason})`
-        if (failures >= maxFailures) {
-          return gaveUp(new Failure('unavailable', `${name} ended ${failures} times in a row${why}: Stithy stops.`))
-        }
-        this.#say(`${name} ended${why}: starting it again.`)
-        if (failures > 0) await pause(firstPauseMs * 2 ** (failures - 1), signal)
-        if (signal.aborted) return
-        startedAt = performance.now()
-        try {
-          this.#running = await this.#begin()
-        } catch (error) {
-          if (signal.aborted) return
-          reason = error instanceof Error ? error.message : String(error)
-          failures += 1
-        }
+    let reason: string | undefined
+    const attempt = async () => {
+      startedAt = performance.now()
+      try {
+        this.#running = await this.#begin()
+      } catch (error) {
+        reason = error instanceof Error ? error.message : String(error)
+        failures += 1
       }
+    }
+    if (this.#running === undefined && !signal.aborted) await attempt()
+    while (!signal.aborted) {
+      if (this.#running) {
+        reason = await this.#running.ended
+        if (signal.aborted) return
+        failures = performance.now() - startedAt < healthyAfterMs ? failures + 1 : 0
+        this.#running = undefined
+      }
+      const why = reason === undefined ? '' : ` (${reason})`
+      if (failures >= maxFailures) {
+        return gaveUp(new Failure('unavailable', `${name} ended ${failures} times in a row${why}: Stithy stops.`))
+      }
+      this.#say(`${name} ended${why}: starting it again.`)
+      if (failures > 0) await pause(firstPauseMs * 2 ** (failures - 1), signal)
+      if (!signal.aborted) await attempt()
     }
   }
 }
