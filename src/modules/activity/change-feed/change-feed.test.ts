@@ -1,7 +1,7 @@
 import { request } from 'undici'
 import { describe, expect } from 'vitest'
 import { caughtUp } from '../../../../test/tables/events.ts'
-import { type Client, test, type World } from '../../../../test/world.ts'
+import { type Client, test, unique, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 
 type Record = { cursor: string; kind: string; target_type: string; target_id: number; project_id: number }
@@ -124,6 +124,42 @@ describe('GET /events/stream', () => {
       async () => {},
     )
     expect(second).not.toContain(`id: ${id[1]}\nevent: `)
+  })
+
+  test('ends when the token is revoked or the account is blocked, and shows what administrators see only while the user is one', async ({
+    world,
+  }) => {
+    const { root } = world
+    const [revoked, blocked, demoted] = await Promise.all([world.user(), world.user(), world.user({ admin: true })])
+    const made = await revoked.post('/user/personal_access_tokens', { name: 'stream', scopes: ['api'] })
+    const other = await world.user()
+    const project = await storedProject(world, { visibility: 'internal' })
+    /** What a stream sends until it ends or shows an event of the project, in which `change` is followed by an issue. */
+    const seen = async (token: string, change: () => Promise<{ status: number; text: string }>) => {
+      const headers = { accept: 'text/event-stream', 'private-token': token }
+      const { statusCode, body } = await request(`${world.origin}/api/v4/events/stream`, { headers })
+      expect(statusCode).toBe(200)
+      let text = ''
+      let hasBegun = false
+      for await (const chunk of body) {
+        text += chunk
+        if (!hasBegun && text.includes(': next')) {
+          hasBegun = true
+          const { status, text } = await change()
+          expect(status, text).toBeLessThan(300)
+          await root.put(`/users/${other.id}`, { bio: unique('bio') })
+          await root.post(`/projects/${project.id}/issues`, { title: 'After the change' })
+        }
+        if (text.includes('event: issue_opened')) break
+      }
+      const records = [...text.matchAll(/^data: (.*)$/gm)].map(([, record]) => JSON.parse(record!) as Record)
+      return kindsOf(records.filter((each) => each.project_id === project.id || each.target_id === other.id))
+    }
+    expect(await seen(made.json.token, () => root.delete(`/personal_access_tokens/${made.json.id}`))).toEqual([])
+    expect(await seen(blocked.token!, () => root.post(`/users/${blocked.id}/block`))).toEqual([])
+    expect(await seen(demoted.token!, () => root.put(`/users/${demoted.id}`, { admin: false }))).toEqual([
+      'issue_opened',
+    ])
   })
 
   test('ends at once for a client that does not follow', async ({ world }) => {

@@ -4,6 +4,7 @@ import { visibilities } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { type Event, type Position, readEvents } from '../../../events/log.ts'
 import { Failure } from '../../../kernel/failure.ts'
+import { authenticateDerived } from '../../accounts/index.ts'
 import { cursorOf } from './cursor.ts'
 import { type FoundKind, readablePlaces } from './queries.ts'
 import { type PlaceKind, placeKinds, type Readers, type Target, targetOf } from './targets.ts'
@@ -95,14 +96,14 @@ function couldSee(
 const streams = new Map<number, number>()
 const maxStreams = 5
 
-/** A stream ends so that the client, which continues by itself, is authenticated again. */
+/** The client continues by itself. */
 const streamMs = 30_000
 const pollMs = 1000
 const atOnce = 100
 
 /**
- * Server-sent events after a position: `id` is the cursor, `event` the kind, `data` the record. Ends after half a minute. Throws
- * `rate_limited` if the user has too many.
+ * Server-sent events after a position: `id` is the cursor, `event` the kind, `data` the record. Ends after half a minute, and
+ * once the caller may not act any more. Throws `rate_limited` if the user has too many.
  */
 export function streamChanges(ctx: Ctx, after: Position, present: (change: Change) => object): AsyncIterable<string> {
   const user = ctx.actor!.id
@@ -145,12 +146,21 @@ function ended(source: AsyncGenerator<string>, end: () => void): AsyncIterable<s
   }
 }
 
+/** With the caller as account and token are now; undefined if they may not act any more. */
+async function asNow(ctx: Ctx): Promise<Ctx | undefined> {
+  const { id, tokenId } = ctx.actor!
+  const found = await authenticateDerived(ctx.db, { userId: id, tokenId }, ctx)
+  return 'actor' in found ? { ...ctx, actor: found.actor } : undefined
+}
+
 async function* frames(ctx: Ctx, after: Position, present: (change: Change) => object): AsyncGenerator<string> {
   const began = performance.now()
   yield 'retry: 1000\n\n'
   let position = after
   do {
-    const { changes, next, hasMore } = await readChanges(ctx, position, atOnce)
+    const now = await asNow(ctx)
+    if (!now) return
+    const { changes, next, hasMore } = await readChanges(now, position, atOnce)
     const shown = changes.map((change) => {
       const { kind, position } = change.event
       return `id: ${cursorOf(position)}\nevent: ${kind}\ndata: ${JSON.stringify(present(change))}\n\n`
