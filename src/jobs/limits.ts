@@ -1,6 +1,15 @@
 /** Names of limits with the number of jobs that each admits at once. */
 export type JobLimits = Readonly<Record<string, number>>
 
+/** Maximum long jobs at once, fewer than the runner has slots, so that other jobs are not blocked; and of them for one user. */
+const [longJobs, longJobsOfUser] = [4, 2]
+
+/** The limits of a job that may take minutes and that a user can request any number of times. */
+export const longJobLimits = (userId: number): JobLimits => ({
+  'long jobs': longJobs,
+  [`long jobs: user ${userId}`]: longJobsOfUser,
+})
+
 /** A refused job is tried again after this time, or later if many wait, so that trying costs at most ten runs per second. */
 const [retryMs, retryMsPerWaiting] = [2_000, 100]
 

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Ctx } from '../api/ctx.ts'
+import { Limits } from '../jobs/limits.ts'
+import { jobsAtOnce } from '../jobs/queue-state.ts'
 import { jobs } from './jobs.ts'
 
 /** An input of which each number and text differs. */
@@ -18,3 +21,15 @@ test('jobs that run alone have a key, with which they are tried again', () => {
   expect(alone.length).toBeGreaterThan(0)
   expect(alone.filter((job) => job.key === undefined)).toEqual([])
 })
+
+test.for(['rebase_source', 'delete_merged_branches', 'housekeep_repository', 'housekeep_after_pushes'])(
+  '%s takes half of the slots at most, however often one user requests it, because it may take minutes',
+  async (name) => {
+    const job = jobs.find((each) => each.name === name)!
+    const limits = new Limits()
+    const ofJob = async (n: number) =>
+      limits.enter(`${name} ${n}`, (await job.limits!({ mergeRequestId: n, projectId: n, actorId: 1 }, {} as Ctx))!)
+    const tries = await Promise.all(Array.from({ length: 100 }, (_, n) => ofJob(n)))
+    expect(tries.filter((each) => 'leave' in each).length).toBeLessThanOrEqual(jobsAtOnce / 2)
+  },
+)

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { job } from '../../../jobs/job.ts'
 import { findProject, housekeep, openRepository, saveRepositoryFacts } from '../../projects/index.ts'
+import { packingLimits } from '../pushes/jobs.ts'
 import { repositoryFacts } from '../pushes/repository-facts.ts'
 
 /** Packs and cleans a repository on request, whatever the settings, and measures it. */
@@ -9,6 +10,7 @@ export const housekeepRepository = job({
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `housekeep_repository:${projectId}`,
   alone: ({ projectId }) => `repository:${projectId}`,
+  limits: packingLimits,
   attempts: 3,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)

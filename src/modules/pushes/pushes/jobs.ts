@@ -5,6 +5,7 @@ import { countLooseRefs } from '../../../git/refs/ref-files.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { packRefs, writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
+import type { JobLimits } from '../../../jobs/limits.ts'
 import {
   findProject,
   housekeepingDueIn,
@@ -18,12 +19,16 @@ import { repositoryFacts } from './repository-facts.ts'
 /** Maximum loose refs; more make listing refs slow. */
 const looseRefs = 500
 
+/** Of jobs that pack a repository, which may take minutes: fewer at once than the runner has slots, whoever owns the repositories. */
+export const packingLimits = async (): Promise<JobLimits> => ({ packing: 3 })
+
 /** Packs a repository after enough pushes. */
 export const housekeepAfterPushes = job({
   name: 'housekeep_after_pushes',
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `housekeep_after_pushes:${projectId}`,
   alone: ({ projectId }) => `repository:${projectId}`,
+  limits: packingLimits,
   attempts: 5,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)

@@ -3,6 +3,7 @@ import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import { listRefTips } from '../../../git/refs/refs.ts'
 import { job } from '../../../jobs/job.ts'
+import { longJobLimits } from '../../../jobs/limits.ts'
 import { asAccount } from '../../accounts/index.ts'
 import { loadProject, openRepository } from '../../projects/index.ts'
 import { loadProtections, moveRefs } from '../../pushes/index.ts'
@@ -20,6 +21,7 @@ export const deleteMergedBranches = job({
   input: Type.Object({ projectId: Type.Integer(), actorId: Type.Integer() }),
   key: ({ projectId, actorId }) => `delete_merged_branches:${projectId}:${actorId}`,
   alone: ({ projectId }) => `repository:${projectId}`,
+  limits: async ({ actorId }) => longJobLimits(actorId),
   attempts: 5,
   async run({ projectId, actorId }, ctx) {
     const requester = await asAccount(ctx, actorId)

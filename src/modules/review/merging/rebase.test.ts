@@ -1,8 +1,11 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { changeMergeRequest } from '../../../../test/tables/review.ts'
-import { type Client, test, type World } from '../../../../test/world.ts'
+import { waitMs } from '../../../../test/waiting.ts'
+import { type Client, test, World } from '../../../../test/world.ts'
+import { jobsAtOnce } from '../../../jobs/queue-state.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
+import { lockMergeRequest } from '../merge-requests/queries.ts'
 import { forkOf, openMergeRequest } from '../merge-requests/testing.ts'
 import { rebaseSource } from './rebase.ts'
 
@@ -114,5 +117,32 @@ describe('PUT …/merge_requests/:merge_request_iid/rebase', () => {
     const { at } = await openMergeRequest(world)
     await world.root.put(`${at}/merge`)
     expect((await world.root.put(`${at}/rebase`)).status).toBe(405)
+  })
+})
+
+test('rebases of one user that take long leave slots of the job runner for jobs of others', async () => {
+  await using world = await World.start()
+  const [ann, bob] = [await world.user(), await world.user()]
+  const repository = async (owner: Client) =>
+    openMergeRequest(world, { members: [[owner, 'maintainer']], author: owner, branch: 'topic-0' })
+  const [first, bobs] = [await repository(ann), await repository(bob)]
+  const others = await Promise.all(
+    Array.from({ length: jobsAtOnce }, (_, n) =>
+      openMergeRequest(world, { project: first.project, author: ann, branch: `topic-${n + 1}` }),
+    ),
+  )
+  for (const { project } of [first, bobs]) project.repository.commit({ c: 'c\n' })
+  for (const { at } of [first, ...others]) expect((await ann.put(`${at}/rebase`)).status).toBe(202)
+  await world.takeJobs('check_mergeability:%')
+  const isOver = async () =>
+    (await world.root.get(`${bobs.at}?include_rebase_in_progress=true`)).json.rebase_in_progress === false
+  await world.db.transaction(async (tx) => {
+    for (const { id } of [first, ...others]) await lockMergeRequest(tx, id)
+    await world.runJobs()
+    await world.waitsForLock(2)
+    expect((await bob.put(`${bobs.at}/rebase`)).status).toBe(202)
+    await expect.poll(isOver, { timeout: waitMs }).toBe(true)
+    const running = (await world.jobs('rebase_source:%')).filter(({ is_running }) => is_running)
+    expect(running).toHaveLength(2)
   })
 })

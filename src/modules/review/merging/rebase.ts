@@ -4,6 +4,7 @@ import { branchRef } from '../../../git/format/ref-name.ts'
 import { rebaseCommits } from '../../../git/merge/rebase.ts'
 import { fetchCommit } from '../../../git/transfer/fetch.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
+import { longJobLimits } from '../../../jobs/limits.ts'
 import { conflict, forbidden } from '../../../kernel/failure.ts'
 import { asAccount, callerSignature } from '../../accounts/index.ts'
 import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
@@ -44,6 +45,8 @@ export const rebaseSource = job({
   name: 'rebase_source',
   input: Type.Object({ mergeRequestId: Type.Integer(), actorId: Type.Integer() }),
   key: ({ mergeRequestId }) => `rebase_source:${mergeRequestId}`,
+  // One process for each commit: thousands of commits take minutes.
+  limits: async ({ actorId }) => longJobLimits(actorId),
   attempts: 10,
   async run({ mergeRequestId, actorId }, ctx) {
     const row = await findMerging(ctx.db, mergeRequestId)
