@@ -1,3 +1,5 @@
+import { Failure } from '../../kernel/failure.ts'
+import { Turns } from '../../kernel/turns.ts'
 import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type NewObject, type NewTreeEntry, treeObject, treeOrderKey } from './objects.ts'
@@ -10,15 +12,22 @@ type Leaf = { readonly mode: string; readonly oid: Oid }
 
 const directoryMode = '040000'
 
+/** Maximum directories that one edit reads or makes: a path may have two thousand, and each takes a kilobyte and an object. */
+const maxFolders = 50_000
+/** Maximum directories on the way to all paths, repetitions included. */
+const maxSteps = 4_000_000
+
 /**
  * Edits a tree in memory: each change sees the earlier ones. Reads only directories along the edited paths, through the object
  * cache, and rebuilds only changed ones; removes directories that become empty. Needs no index and no process, and writes
- * nothing.
+ * nothing. Throws `too_large` beyond its limits on directories.
  */
 export class TreeEdit {
   readonly #repo: Repository
   readonly #root: Folder
   readonly #made = new Map<NewObject, readonly TreeEntry[]>()
+  #folders = 0
+  #steps = 0
 
   private constructor(repo: Repository, root: Folder) {
     this.#repo = repo
@@ -65,10 +74,10 @@ export class TreeEdit {
    * The id of the current tree, the possibly new tree objects, each after those it refers to, and the ids of the entries that
    * were set and still exist.
    */
-  finish(): { tree: Oid; objects: NewObject[]; added: ReadonlySet<Oid> } {
+  async finish(): Promise<{ tree: Oid; objects: NewObject[]; added: ReadonlySet<Oid> }> {
     this.#made.clear()
     const added = new Set<Oid>()
-    const tree = this.#build(this.#root, added)
+    const tree = await this.#build(this.#root, added)
     return { tree, objects: [...this.#made.keys()], added }
   }
 
@@ -78,7 +87,8 @@ export class TreeEdit {
   }
 
   /** Iterative, because a path may have more folders than the stack has room for. */
-  #build(root: Folder, added: Set<Oid>): Oid {
+  async #build(root: Folder, added: Set<Oid>): Promise<Oid> {
+    const turns = new Turns()
     const folders = [root]
     for (const folder of folders) if (folder.isNew) for (const below of folder.folders()) folders.push(below)
     const oids = new Map<Folder, Oid>()
@@ -91,6 +101,7 @@ export class TreeEdit {
         this.#made.set(tree, entries)
         oids.set(folder, tree.oid)
       }
+      if (turns.isOver) await turns.next()
     }
     return oids.get(root)!
   }
@@ -100,18 +111,32 @@ export class TreeEdit {
     const names = path.split('/')
     const name = names.pop()!
     const folders = [this.#root]
+    this.#steps += names.length
+    if (this.#steps > maxSteps) throw tooMany()
     for (const part of names) {
       const above = folders.at(-1)!
       const found = above.get(part)
       if (found instanceof Folder) folders.push(found)
-      else if (found?.mode === directoryMode) folders.push(above.set(part, await load(this.#repo, found.oid)))
+      else if (found?.mode === directoryMode) folders.push(above.set(part, await this.#load(found.oid)))
       else if (found) return { folders, names, name, blocked: 'file' as const }
-      else if (make) folders.push(above.set(part, new Folder([], undefined)))
+      else if (make) folders.push(above.set(part, this.#add(new Folder([], undefined))))
       else return { folders, names, name, blocked: 'nothing' as const }
     }
     return { folders, names, name, blocked: undefined }
   }
+
+  async #load(tree: Oid): Promise<Folder> {
+    return this.#add(await load(this.#repo, tree))
+  }
+
+  #add(folder: Folder): Folder {
+    if (++this.#folders > maxFolders) throw tooMany()
+    return folder
+  }
 }
+
+const tooMany = () =>
+  new Failure('too_large', `The files are in too many directories: one commit can change files in ${maxFolders}`)
 
 async function load(repo: Repository, tree: Oid): Promise<Folder> {
   const entries = await readTree(repo, tree)

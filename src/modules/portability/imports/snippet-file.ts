@@ -22,7 +22,7 @@ export async function commitSnippetFile(importer: Ctx, repo: Repository, { name,
   const blob = newObject('blob', await readFile(path))
   const edit = await TreeEdit.of(repo, undefined)
   await edit.put((await isAccepted(repo, name, blob)) ? name : nameless, { mode, oid: blob.oid })
-  const { tree, objects } = edit.finish()
+  const { tree, objects } = await edit.finish()
   const person = callerSignature(importer)
   const commit = commitObject({ tree, parents: [], author: person, committer: person, message: 'Initial commit' })
   await storeObjects(repo, [blob, ...objects, commit])

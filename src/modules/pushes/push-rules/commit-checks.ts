@@ -4,10 +4,10 @@ import type { Oid } from '../../../git/format/oid.ts'
 import type { Commit } from '../../../git/objects/commits.ts'
 import { isSigned } from '../../../git/objects/signature-format.ts'
 import { compileExpression, type Expression } from '../../../kernel/expression.ts'
+import { Turns } from '../../../kernel/turns.ts'
 import { addressesOf, addressesOfUsers, type OwnAddress } from '../../accounts/index.ts'
 import type { Offence } from './offence.ts'
 import type { EnforcedRule } from './queries.ts'
-import { Turns } from './turns.ts'
 
 /** Larger commits are refused, because expressions would take too long. */
 export const maxCommitBytes = 256 * 1024

@@ -1,8 +1,8 @@
 import { shownPath } from '../../../git/format/text.ts'
 import { compileExpression, type Expression } from '../../../kernel/expression.ts'
+import { Turns } from '../../../kernel/turns.ts'
 import type { Offence } from './offence.ts'
 import type { EnforcedRule } from './queries.ts'
-import { Turns } from './turns.ts'
 
 /** Paths of files that are likely to contain secrets (supplement 7.3). */
 const secrets = [

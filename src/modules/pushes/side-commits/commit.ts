@@ -83,7 +83,7 @@ async function makeCommit(
 ): Promise<{ commit: Commit; store(): Promise<void> } | undefined> {
   const edit = await TreeEdit.of(repo, head?.tree)
   const contents = await applyEdits(repo, edit, typeof edits === 'function' ? await edits(repo, head) : edits)
-  const { tree, objects, added } = edit.finish()
+  const { tree, objects, added } = await edit.finish()
   if (tree === (head?.tree ?? emptyTreeOid)) return undefined
   const committer = callerSignature(ctx)
   const object = commitObject({

@@ -6,6 +6,7 @@ import { type NewObject, newObject } from '../../../git/objects/objects.ts'
 import type { TreeEdit } from '../../../git/objects/tree-edit.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { invalid } from '../../../kernel/failure.ts'
+import { Turns } from '../../../kernel/turns.ts'
 
 /** A change of a file, or of a submodule (`point`). Parameters that an action does not use are ignored. */
 export type FileAction = {
@@ -56,7 +57,11 @@ export async function applyActions(
     if (isReadByGit(name)) toCheck.set(path, { name, mode, blob: object ?? (await storedBlob(repo, oid)) })
     await tree.put(path, { mode, oid })
   }
-  for (const action of actions) await applyAction(repo, tree, action, put, stored)
+  const turns = new Turns()
+  for (const action of actions) {
+    await applyAction(repo, tree, action, put, stored)
+    if (turns.isOver) await turns.next()
+  }
   for (const [path, file] of toCheck) if (!(await passChecks(repo, [file]))) throw invalid(`invalid file: '${path}'`)
   return [...contents.values()]
 }

@@ -8,6 +8,7 @@ import { storeObjects } from '../../../git/objects/pack.ts'
 import { TreeEdit } from '../../../git/objects/tree-edit.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { invalid } from '../../../kernel/failure.ts'
+import { Turns } from '../../../kernel/turns.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { openForWriting, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { type RefusalKind, requireBranchAccess } from './branch-access.ts'
@@ -76,7 +77,7 @@ async function makeCommit(
   const edit = await TreeEdit.of(repo, from?.tree)
   const largeFiles = await NewLargeFiles.of(ctx, project, repo, edit)
   const contents = await applyActions(repo, edit, actions, largeFiles?.pointerTo)
-  const { tree, objects, added } = edit.finish()
+  const { tree, objects, added } = await edit.finish()
   if (tree === (from?.tree ?? emptyTreeOid)) throw invalid('Nothing would change: the commit would be empty')
   const committer = callerSignature(ctx)
   const object = commitObject({
@@ -114,7 +115,9 @@ async function isSameAt(
 ): Promise<boolean> {
   if (before?.oid === after?.oid) return true
   const [old, now] = await Promise.all([TreeEdit.of(repo, before?.tree), TreeEdit.of(repo, after?.tree)])
+  const turns = new Turns()
   for (const path of new Set(paths)) {
+    if (turns.isOver) await turns.next()
     const [was, is] = [await old.find(path), await now.find(path)]
     if (was?.mode !== is?.mode || was?.oid !== is?.oid) return false
   }

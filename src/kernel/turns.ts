@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Maximum milliseconds of expressions before other requests have their turn. */
+/** Maximum milliseconds of work before other requests have their turn. */
 const turnMs = 20
 
-/** Shares the process with other requests during long work: expressions of users may take a while for each text. */
+/** Shares the process with other requests during long work: expressions of users, or edits of thousands of files. */
 export class Turns {
   #began = performance.now()
 
