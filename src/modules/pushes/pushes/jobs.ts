@@ -19,7 +19,7 @@ import { repositoryFacts } from './repository-facts.ts'
 /** Maximum loose refs; more make listing refs slow. */
 const looseRefs = 500
 
-/** Of jobs that pack a repository, which may take minutes: fewer at once than the runner has slots, whoever owns the repositories. */
+/** Of jobs that pack a repository, which may take minutes: fewer at once than the runner has slots, for all owners of repositories. */
 export const packingLimits = async (): Promise<JobLimits> => ({ packing: 3 })
 
 /** Packs a repository after enough pushes. */
