@@ -25,14 +25,15 @@ import { openLog } from './kernel/log.ts'
 import { setQuiet } from './kernel/quiet.ts'
 import { beginRotation, endRotation } from './kernel/secrets.ts'
 import {
+  createTokenAs,
   findAccount,
   findUserByName,
-  createToken as insertToken,
   bootstrap as makeRoot,
   operatorActions,
   peopleInBatches,
   type RootCredentials,
   resealTwoFactors,
+  tokenExpiry,
   tokenScopes,
 } from './modules/accounts/index.ts'
 import { resealSettings } from './modules/administration/index.ts'
@@ -107,24 +108,24 @@ export async function adopt(config: Config, databaseUrl: string): Promise<string
 
 /** Creates an access token for a user. Returns the token; only its digest is stored. */
 export async function createToken(
-  databaseUrl: string,
+  config: Config,
+  services: Services,
   { username, scopes, name, expiresOn }: TokenRequest,
 ): Promise<string> {
-  await refuseNewerSchema(databaseUrl)
-  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  await refuseNewerSchema(services.databaseUrl)
+  await using app = await createApp(config, services)
+  const ctx = await app.open(null)
   if (expiresOn !== undefined && Number.isNaN(Date.parse(expiresOn))) throw invalid(`${expiresOn} is not a date`)
-  return await db.transaction(async (tx) => {
-    const user = await findAccount(tx, username)
-    if (!user) throw notFound(`User ${username}`)
-    const { token } = await insertToken(tx, {
-      kind: 'personal',
-      userId: user.user_id,
-      name,
-      scopes: tokenScopes(scopes, user.admin),
-      expiresAt: expiresOn ?? null,
-    })
-    return token
+  const user = await findAccount(ctx.db, username)
+  if (!user) throw notFound(`User ${username}`)
+  const { token } = await createTokenAs(ctx, {
+    kind: 'personal',
+    userId: user.user_id,
+    name,
+    scopes: tokenScopes(scopes, user.admin),
+    expiresAt: tokenExpiry(ctx, expiresOn ?? null),
   })
+  return token
 }
 
 /** Version, encoding and clock of a database server. */

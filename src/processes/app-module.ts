@@ -111,7 +111,7 @@ export type AppModule = {
   /** Pairs database and data folder. The caller holds the lock of the data folder. Returns their id. */
   adopt(config: Config, databaseUrl: string): Promise<string>
   /** Returns the token; only its digest is stored. */
-  createToken(databaseUrl: string, request: TokenRequest): Promise<string>
+  createToken(config: Config, services: Services, request: TokenRequest): Promise<string>
   inspectDatabase(databaseUrl: string): Promise<DatabaseFacts>
   /** Calls `print` with one line for each user. */
   listUsers(databaseUrl: string, print: (line: string) => void): Promise<void>

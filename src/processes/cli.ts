@@ -206,7 +206,7 @@ async function createToken(values: Values, config: Config, parts: Parts, termina
 
   const app = await loadAppModule(parts.appModule)
   const request = { username: user, scopes: list, name, ...(expiresOn !== undefined && { expiresOn }) }
-  terminal.out(await withDatabase(config, terminal, (url) => app.createToken(url, request)))
+  terminal.out(await withServices(config, parts, terminal, (services) => app.createToken(config, services, request)))
 }
 
 async function listUsers(config: Config, parts: Parts, terminal: Terminal): Promise<void> {

@@ -13,7 +13,7 @@ import { mirrorRows } from '../tables/mirrors.ts'
 import { addTwoFactor, sealedSpamKey, sealedVariables, twoFactorOf } from '../tables/sign-in.ts'
 import { changeUser } from '../tables/users.ts'
 import { eventually } from '../waiting.ts'
-import { test, unique, World } from '../world.ts'
+import { Client, test, unique, World } from '../world.ts'
 
 /** Runs a command until it ends. */
 async function command(words: readonly string[], env: Record<string, string>) {
@@ -135,6 +135,38 @@ describe('stithy doctor', () => {
     const refused = await command(['doctor', '--mail-to', 'refused@example.com'], mailing)
     expect(refused.code).toBe(1)
     expect(about('Mail', refused.out)).toEqual([expect.stringMatching(/^failed .*did not accept a mail/)])
+  })
+})
+
+describe('stithy token', () => {
+  const create = (world: World, username: string, ...words: string[]) =>
+    envOf(world).then((env) => command(['token', 'create', '--user', username, '--scopes', 'read_user', ...words], env))
+
+  test('a token that an operator creates is in the audit log without an author', async ({ world }) => {
+    const ann = await world.user()
+    expect((await create(world, ann.username, '--name', 'automation')).code).toBe(0)
+    const [made] = (await world.root.get('/audit_events')).json
+    expect(made).toMatchObject({
+      ...{ event_name: 'access_token_created', author_id: -1, entity_id: ann.id },
+      details: { target_details: 'automation', facts: { scopes: ['read_user'], expires_at: null } },
+    })
+  })
+
+  test('a token that an operator creates has at most the lifetime of the settings', async ({ world }) => {
+    const ann = await world.user()
+    await world.root.put('/application/settings', { max_personal_access_token_lifetime: 30 })
+    onTestFinished(async () => {
+      await world.root.put('/application/settings', { max_personal_access_token_lifetime: null })
+    })
+    const { out } = await create(world, ann.username)
+    const self = await new Client(world.origin, { id: ann.id, username: ann.username, token: out.trim() }).get(
+      '/personal_access_tokens/self',
+    )
+    expect(Date.parse(self.json.expires_at) - Date.now()).toBeLessThan(31 * 24 * 3600 * 1000)
+    expect(await create(world, ann.username, '--expires-at', '2099-01-31')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^expires_at must be before/),
+    })
   })
 })
 

@@ -40,7 +40,11 @@ export async function adopt(): Promise<string> {
   return 'tiny'
 }
 
-export async function createToken(databaseUrl: string, { username, scopes }: TokenRequest): Promise<string> {
+export async function createToken(
+  _: Config,
+  { databaseUrl }: Services,
+  { username, scopes }: TokenRequest,
+): Promise<string> {
   const [user] = await query(databaseUrl, `select name from users where name = '${username}'`)
   if (user === undefined) throw notFound('User')
   return `token-of-${username}-for-${scopes.join('+')}`
