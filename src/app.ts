@@ -247,6 +247,7 @@ export async function createApp(config: Config, services: Services, overrides: O
         stuckAfterMs: overrides.stuckAfterMs,
         metrics: services.metrics,
         metricsFrom: config.metricsFrom,
+        proxies: config.proxies,
       })
       await http.listen({ host, port, ...shared })
       if (config.sshPort === 0) return

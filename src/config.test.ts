@@ -32,6 +32,7 @@ describe('parseConfig', () => {
       mail: { from: 'Stithy <stithy@127.0.0.1>' },
       impersonation: true,
       metricsFrom: ['127.0.0.0/8', '::1'],
+      proxies: [],
       logLevel: 'info',
       backup: { url: undefined, at: [], keep: undefined, keyFile: undefined, rate: 50 },
     })
@@ -57,6 +58,7 @@ describe('parseConfig', () => {
       STITHY_MAIL_FROM: 'The forge <git@example.com>',
       STITHY_IMPERSONATION: 'off',
       STITHY_METRICS_FROM: '10.0.0.0/8, 2001:db8::1',
+      STITHY_PROXIES: '172.16.0.0/12',
       STITHY_LOG_LEVEL: 'debug',
       STITHY_BACKUP_URL: 's3://bucket/backups',
       STITHY_BACKUP_AT: '14:30, 02:05',
@@ -80,6 +82,7 @@ describe('parseConfig', () => {
       mail: { smtpUrl: 'smtps://ann:secret@mail.example.com', from: 'The forge <git@example.com>' },
       impersonation: false,
       metricsFrom: ['10.0.0.0/8', '2001:db8::1'],
+      proxies: ['172.16.0.0/12'],
       logLevel: 'debug',
       backup: {
         url: 's3://bucket/backups',
@@ -113,6 +116,7 @@ describe('parseConfig', () => {
       STITHY_ROOT_TOKEN: 'nineteen-characters',
       STITHY_LOG_LEVEL: 'loud',
       STITHY_METRICS_FROM: '10.0.0.0/33',
+      STITHY_PROXIES: 'traefik',
       STITHY_BACKUP_URL: 'ftp://example.com',
       STITHY_BACKUP_AT: '24:00',
       STITHY_BACKUP_KEEP: '4w',
@@ -120,7 +124,7 @@ describe('parseConfig', () => {
     }
     const mistakes = mistakesOf(wrong)
     expect(mistakes.map((mistake) => mistake.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
-    expect(() => parse(wrong)).toThrow(/^19 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
+    expect(() => parse(wrong)).toThrow(/^20 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
   })
 
   test('a schedule of backups needs a place for them', () => {

@@ -26,6 +26,7 @@ const settingNames = [
   'STITHY_MAIL_FROM',
   'STITHY_IMPERSONATION',
   'STITHY_METRICS_FROM',
+  'STITHY_PROXIES',
   'STITHY_LOG_LEVEL',
   'STITHY_BACKUP_URL',
   'STITHY_BACKUP_AT',
@@ -67,6 +68,8 @@ export type Config = Readonly<{
   impersonation: boolean
   /** Addresses and networks (`10.0.0.0/8`) that may read the metrics without a token. */
   metricsFrom: readonly string[]
+  /** Addresses and networks of proxies elsewhere whose `X-Forwarded-…` are believed; those on this machine always are. */
+  proxies: readonly string[]
   logLevel: LogLevel
   backup: BackupConfig
 }>
@@ -210,6 +213,7 @@ export function parseConfig(
     }),
     impersonation: oneOf('STITHY_IMPERSONATION', 'on', ['on', 'off']) === 'on',
     metricsFrom: Object.freeze(parsed('STITHY_METRICS_FROM', { networks: loopback }, parseNetworks).networks),
+    proxies: Object.freeze(parsed('STITHY_PROXIES', { networks: [] }, parseNetworks).networks),
     logLevel: oneOf('STITHY_LOG_LEVEL', 'info', logLevels),
     backup: Object.freeze({
       url: parsed<string | undefined>('STITHY_BACKUP_URL', undefined, (text) => parseBlobUrl(text, folder)),

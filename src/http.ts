@@ -23,7 +23,10 @@ import { apiVersion, productVersion } from './modules/instance/index.ts'
 export type HttpServer = ReturnType<typeof createHttpServer>
 
 /** What the routes for operators read; without `metrics`, they report those of this process. */
-type Parts = Omit<SystemParts, 'metrics'> & { readonly metrics: SystemParts['metrics'] | undefined }
+type Parts = Omit<SystemParts, 'metrics'> & {
+  readonly metrics: SystemParts['metrics'] | undefined
+  readonly proxies: readonly string[]
+}
 
 /** The HTTP server with all endpoints and other routes, not listening yet. Only processes that serve HTTP load this file. */
 export function openHttp(context: HttpContext, limits: HttpLimits, parts: Parts): HttpServer {
@@ -46,5 +49,5 @@ export function openHttp(context: HttpContext, limits: HttpLimits, parts: Parts)
       goGetMatcher(context),
     ]),
   ]
-  return createHttpServer(endpoints, context, others, limits)
+  return createHttpServer(endpoints, context, others, limits, parts.proxies)
 }

@@ -44,6 +44,8 @@ export type Connection = {
   readonly address: string
   readonly host: string | null
   readonly forwarded_for: boolean
+  /** Whether the service takes the address of the client from it. */
+  readonly believed: boolean
   readonly forwarded_proto: string | null
 }
 
@@ -67,6 +69,14 @@ export function assessConnection(seen: Connection, externalUrl: string, httpPort
   const isDirect = url.protocol === 'http:' && Number(url.port || 80) === httpPort
   if (isDirect && !seen.forwarded_for) return [address.ok(`${externalUrl} leads to the service, without a proxy`)]
   const missing = [
+    ...(seen.forwarded_for && !seen.believed
+      ? [
+          address.warning(
+            `the proxy at ${externalUrl} reaches the service from ${seen.address}, whose X-Forwarded-For it does not believe`,
+            `Set STITHY_PROXIES=${seen.address}: otherwise all clients share the rate limits of one address.`,
+          ),
+        ]
+      : []),
     ...(seen.forwarded_for
       ? []
       : [

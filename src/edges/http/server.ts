@@ -97,6 +97,7 @@ export function createHttpServer(
   context: HttpContext,
   others: readonly Routes[],
   limits: HttpLimits = httpLimits,
+  proxies: readonly string[] = [],
 ): FastifyInstance {
   const app = Fastify({
     serverFactory(handler): Server {
@@ -118,7 +119,7 @@ export function createHttpServer(
     },
     // The API validates and writes JSON itself. Those of Fastify are a hundred modules.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    trustProxy: 'loopback',
+    trustProxy: ['loopback', ...proxies],
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',

@@ -72,11 +72,12 @@ export const systemRoutes =
     app.route({
       method: ['GET', 'HEAD'],
       url: '/-/connection',
-      handler: ({ ip, headers }, reply) =>
+      handler: ({ ip, ips = [], headers }, reply) =>
         reply.header('cache-control', 'no-store').send({
           address: ip,
           host: headers.host ?? null,
           forwarded_for: 'x-forwarded-for' in headers,
+          believed: ips.length > 1,
           forwarded_proto: String(headers['x-forwarded-proto'] ?? '') || null,
         }),
     })
