@@ -61,6 +61,6 @@ const outcomes = await Promise.all(
 )
 const failed = outcomes.filter(({ ok }) => !ok)
 for (const { name, command, output } of failed)
-  console.log(`\n--- ${name}: node ${command.join(' ')}\n${output.trim()}`)
+  console.log(`\n--- ${name}: npx node ${command.join(' ')}\n${output.trim()}`)
 console.log(failed.length === 0 ? '\nAll checks passed' : `\n${failed.length} of ${steps.length} checks failed`)
 process.exitCode = failed.length === 0 ? 0 : 1
