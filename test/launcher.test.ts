@@ -7,11 +7,12 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { allGone, Launched, temporaryFolder } from '../src/processes/testing/launch.ts'
@@ -232,6 +233,22 @@ describe('a bundle of the sources', () => {
     started(folder)
     source('name.ts', "export const name: string = 'two'")
     expect(started(folder)).toBe(line('bundle', 'two'))
+  })
+
+  test('that the image is built with is found in it, where layers have cut the times of files to seconds', async () => {
+    const { folder } = await bundling()
+    const dockerfile = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8')
+    const [, command] = /^RUN (.*node bin\/stithy\.js.*)$/m.exec(dockerfile)!
+    const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` }
+    expect(spawnSync('sh', ['-c', command!], { cwd: folder, env }).status).toBe(0)
+    const made = readdirSync(bundles(folder))
+    for (const part of ['bin', 'src'])
+      for (const name of readdirSync(join(folder, part))) {
+        const seconds = Math.floor(statSync(join(folder, part, name)).mtimeMs / 1000)
+        utimesSync(join(folder, part, name), seconds, seconds)
+      }
+    expect(started(folder)).toBe(line('bundle', 'one'))
+    expect(readdirSync(bundles(folder))).toEqual(made)
   })
 
   test('is removed a day after another has replaced it', async () => {
