@@ -42,7 +42,7 @@ export async function ensureCluster(
   } else if (major !== binaries.major) {
     throw new Failure(
       'unavailable',
-      `The database in ${layout.cluster} was made by PostgreSQL ${major} and this Stithy comes with PostgreSQL ${binaries.major}: start the Stithy that made it, or move the data over with pg_dump and STITHY_DATABASE_URL.`,
+      `The database in ${layout.cluster} was made by PostgreSQL ${major} and this Stithy comes with PostgreSQL ${binaries.major}: start the Stithy that made it, or make a backup with that one and restore it with this one (docs/operators/backup.md).`,
     )
   }
 }
