@@ -183,7 +183,24 @@ describe('the container', () => {
 
 const hasAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0
 
+const canRestrict =
+  process.platform === 'linux' &&
+  spawnSync('python3', [join(root, 'test/packaging/restrict-families.py'), 'AF_UNIX', 'true']).status === 0
+
 describe('the systemd unit', () => {
+  test.skipIf(!canRestrict)(
+    'the unit lets the service read the addresses of the machine, to which hooks may send nothing (skipped: needs Python)',
+    () => {
+      const [, families] = /^RestrictAddressFamilies=(.*)$/m.exec(read('packaging/stithy.service'))!
+      const under = (allowed: string) => {
+        const words = [join(root, 'test/packaging/restrict-families.py'), allowed, process.execPath, '-p']
+        return spawnSync('python3', [...words, 'Object.keys(os.networkInterfaces()).length > 0'], { encoding: 'utf8' })
+      }
+      expect(under('AF_UNIX AF_INET AF_INET6').status).not.toBe(0)
+      expect(under(families!).stdout).toBe('true\n')
+    },
+  )
+
   /** The unit with the paths of this test instead of /opt/stithy, which does not exist here. */
   function unitHere(): string {
     const folder = mkdtempSync(join(tmpdir(), 'stithy-unit-'))
