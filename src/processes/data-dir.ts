@@ -1,6 +1,11 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { answers } from '../db/embedded/orphans.ts'
+import { shortFolder } from '../db/embedded/socket-folder.ts'
 import { parentsOfNew, syncFolderNow } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { systemReason } from './explain.ts'
@@ -23,7 +28,8 @@ export const unfinishedRestoreFile = (dataDir: string): string => join(dataDir, 
 
 /**
  * Creates the data folder if necessary and locks it for this process until disposed, or until the process ends: the lock of a
- * dead process is ignored. Fails with DataDirInUse, or with a readable message if the folder is not writable. Also fails if the folder
+ * dead process is ignored. The process listens on a socket meanwhile, by which others know in another container, where it cannot be seen,
+ * that it lives. Fails with DataDirInUse, or with a readable message if the folder is not writable. Also fails if the folder
  * is partly restored, unless `toRestore`.
  */
 export async function lockDataDir(dataDir: string, { toRestore = false } = {}): Promise<DataDirLock> {
@@ -35,10 +41,11 @@ export async function lockDataDir(dataDir: string, { toRestore = false } = {}): 
   const lock = join(dataDir, 'lock')
   const takeover = join(dataDir, 'lock.takeover')
   const mine = join(dataDir, `lock.${process.pid}`)
+  const text = `${process.pid} ${identityOf(process.pid)}\n`
   try {
     const made = mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     if (made !== undefined) parentsOfNew(resolve(made), resolve(dataDir)).forEach(syncFolderNow)
-    writeFileSync(mine, `${process.pid} ${identityOf(process.pid)}\n`, { mode: 0o600 })
+    writeFileSync(mine, text, { mode: 0o600 })
   } catch (cause) {
     throw new Failure(
       'unavailable',
@@ -46,28 +53,57 @@ export async function lockDataDir(dataDir: string, { toRestore = false } = {}): 
       { cause },
     )
   }
+  const heard = await listen(socketOf(dataDir, text))
   try {
     while (!linked(mine, lock)) {
-      const holder = livingHolder(lock)
+      const holder = await livingHolder(dataDir, lock)
       if (holder !== undefined) throw new DataDirInUse(dataDir, holder)
       // Only one process may replace a stale lock; otherwise the second would replace the first one's new lock.
       if (linked(mine, takeover)) {
         try {
-          if (livingHolder(lock) === undefined) rmSync(lock, { force: true })
+          await removeStale(dataDir, lock)
         } finally {
           rmSync(takeover, { force: true })
         }
-      } else if (livingHolder(takeover) === undefined) rmSync(takeover, { force: true })
+      } else if ((await livingHolder(dataDir, takeover)) === undefined) await removeStale(dataDir, takeover)
       else await delay(5)
     }
+  } catch (error) {
+    heard[Symbol.dispose]()
+    throw error
   } finally {
     rmSync(mine, { force: true })
   }
-  return { [Symbol.dispose]: () => rmSync(lock, { force: true }) }
+  return {
+    [Symbol.dispose]: () => {
+      rmSync(lock, { force: true })
+      heard[Symbol.dispose]()
+    },
+  }
 }
 
 /** The process that holds the lock of a data folder, if one does. */
-export const holderOf = (dataDir: string): number | undefined => livingHolder(join(dataDir, 'lock'))
+export const holderOf = (dataDir: string): Promise<number | undefined> => livingHolder(dataDir, join(dataDir, 'lock'))
+
+/** Where the process listens that has written this text into its lock. */
+const socketOf = (dataDir: string, text: string): string =>
+  join(shortFolder(dataDir), `lock.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`)
+
+/** Listens on a socket, without an effect on file systems that have none. */
+async function listen(path: string): Promise<Disposable> {
+  const server = createServer((socket) => socket.destroy()).unref()
+  server.listen(path)
+  await once(server, 'listening').catch(() => {})
+  return { [Symbol.dispose]: () => void server.close() }
+}
+
+/** Removes a lock and its socket if the process is dead, and nothing that another has written meanwhile. */
+async function removeStale(dataDir: string, file: string): Promise<void> {
+  const text = readLock(file)
+  if (text === undefined || (await writerOf(dataDir, text)) !== undefined || readLock(file) !== text) return
+  rmSync(file, { force: true })
+  rmSync(socketOf(dataDir, text), { force: true })
+}
 
 /** False if the file exists. Atomic: the file has its content from the start. */
 function linked(from: string, to: string): boolean {
@@ -80,15 +116,23 @@ function linked(from: string, to: string): boolean {
   }
 }
 
-function livingHolder(file: string): number | undefined {
-  let text: string
+function readLock(file: string): string | undefined {
   try {
-    text = readFileSync(file, 'utf8')
+    return readFileSync(file, 'utf8')
   } catch {
     return undefined
   }
+}
+
+const livingHolder = (dataDir: string, file: string): Promise<number | undefined> =>
+  writerOf(dataDir, readLock(file) ?? '')
+
+/** The process that has written the text of a lock, if it lives. */
+async function writerOf(dataDir: string, text: string): Promise<number | undefined> {
   const [pid, identity] = /^(\d+) (.+)\n$/.exec(text)?.slice(1) ?? []
-  return pid !== undefined && identityOf(Number(pid)) === identity ? Number(pid) : undefined
+  if (pid === undefined) return undefined
+  const isSeen = identityOf(Number(pid)) === identity
+  return isSeen || (await answers(socketOf(dataDir, text))) ? Number(pid) : undefined
 }
 
 /** Writes a file atomically and durably, readable only by its owner. */

@@ -31,7 +31,7 @@ export async function doctor({ config: read, parts, terminal, mailTo }: DoctorOp
   const config = settingsOf(read, report)
   if (config === undefined) report(await checkGit())
   else {
-    const isRunning = holderOf(config.dataDir) !== undefined
+    const isRunning = (await holderOf(config.dataDir)) !== undefined
     // One after the other: the database is started for its check, and the lines have a fixed order.
     for (const check of [
       () => checkGit(),
