@@ -32,11 +32,11 @@ const help = `Stithy, a source-hosting service
                                move all blobs to another folder or object storage, also while the service runs
   stithy backup [--to URL] [--key-file FILE] [--full]
                                back up everything to a folder or object storage, also while the service runs
-  stithy backup list [--from URL]
+  stithy backup list [--from URL] [--key-file FILE]
                                print all backups
-  stithy backup verify [--from URL] [--at ID]
+  stithy backup verify [--from URL] [--key-file FILE] [--at ID]
                                read all backups, or one, and report what is damaged
-  stithy restore [--from URL] [--at ID] [--into FOLDER] [--quiet]
+  stithy restore [--from URL] [--key-file FILE] [--at ID] [--into FOLDER] [--quiet]
                                restore the newest backup, or another, into an empty data folder; with --quiet as a copy
                                that sends no mails and hooks
   stithy rotate-secrets        encrypt the stored secrets with a new key; the service must not run
