@@ -128,6 +128,11 @@ describe('parseConfig', () => {
   })
 
   test('a schedule of backups needs a place for them', () => {
+    for (const url of ['/data', '/data/backups', 'file:///data/backups'])
+      expect(mistakesOf({ STITHY_DATA_DIR: '/data', STITHY_BACKUP_URL: url })).toEqual([
+        'STITHY_BACKUP_URL must be outside of the data folder, with which the backups would be lost',
+      ])
+    expect(mistakesOf({ STITHY_DATA_DIR: '/data', STITHY_BACKUP_URL: '/data-backups' })).toEqual([])
     expect(mistakesOf({ STITHY_BACKUP_AT: '02:30' })).toEqual([
       'STITHY_BACKUP_AT needs STITHY_BACKUP_URL, the place of the backups',
     ])

@@ -225,6 +225,8 @@ export function parseConfig(
   })
   if (config.backup.at.length > 0 && config.backup.url === undefined)
     mistakes.push('STITHY_BACKUP_AT needs STITHY_BACKUP_URL, the place of the backups')
+  if (`${config.backup.url}/`.startsWith(`${pathToFileURL(dataDir).href}/`))
+    mistakes.push('STITHY_BACKUP_URL must be outside of the data folder, with which the backups would be lost')
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   return config
 }

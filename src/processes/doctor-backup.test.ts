@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type LastBackup, periodOf, type Success } from '../backup/last-backup.ts'
-import { findingsOf } from './doctor-backup.ts'
+import { checkBackup, findingsOf } from './doctor-backup.ts'
+import { temporaryFolder } from './testing/launch.ts'
 
 const at = 'T02:30:00.000Z'
 const success: Success = {
@@ -39,4 +42,18 @@ test('doctor warns of a failed backup and of one with problems', () => {
     'warning: the last one, of 2026-01-03T02:30:00.000Z, failed: There is no room',
   ])
   expect(textsOf({ ...succeeded, result: 'with_problems' }, [], '2026-01-03T03:00:00Z')).toHaveLength(1)
+})
+
+test('doctor reports a key of backups that cannot be read, and one that is too short', async () => {
+  const dataDir = await temporaryFolder()
+  const keyFile = join(dataDir, 'backup.key')
+  const found = async () => {
+    const all = await checkBackup({ dataDir, backup: { url: undefined, at: [], keep: undefined, rate: 50, keyFile } })
+    return all.map(({ level, text }) => `${level}: ${text}`)
+  }
+  expect(await found()).toEqual([expect.stringMatching(/^failed: Cannot read the key of the backups: ENOENT.*[^.]$/)])
+  await writeFile(keyFile, 'short')
+  expect(await found()).toEqual([expect.stringMatching(/^failed: The key in .* must have at least \d+ characters/)])
+  await writeFile(keyFile, 'a'.repeat(64))
+  expect(await found()).toEqual([expect.stringMatching(/^ok: /)])
 })

@@ -1,6 +1,8 @@
 import { type LastBackup, periodOf, readLastBackup } from '../backup/last-backup.ts'
+import { readSecret } from '../backup/store/secret.ts'
 import type { Config } from '../config.ts'
 import { type Finding, findings } from './doctor-finding.ts'
+import { explain } from './explain.ts'
 
 const backups = findings('Backup')
 
@@ -9,12 +11,22 @@ const hourMs = 60 * 60_000
 const ago = (ms: number): string =>
   ms < 2 * hourMs ? `${Math.max(0, Math.round(ms / 60_000))} minutes` : `${Math.round(ms / hourMs)} hours`
 
-/** Whether the last backups succeeded, and in time if the service makes them on a schedule. Reads a file of the data folder only. */
+/** Whether the key can be read, and the last backups succeeded, in time if the service makes them on a schedule. Reads only files. */
 export async function checkBackup(
   { dataDir, backup }: Pick<Config, 'dataDir' | 'backup'>,
   now = new Date(),
 ): Promise<Finding[]> {
-  return findingsOf(await readLastBackup(dataDir), backup.at, now)
+  return (await findKey(backup.keyFile)) ?? findingsOf(await readLastBackup(dataDir), backup.at, now)
+}
+
+async function findKey(file: string | undefined): Promise<Finding[] | undefined> {
+  try {
+    if (file !== undefined) await readSecret(file)
+    return undefined
+  } catch (error) {
+    const advice = 'Let the user of the service read a key in STITHY_BACKUP_KEY_FILE: no backup can be made without it.'
+    return [backups.failed(explain(error).sentence.replace(/\.$/, ''), advice)]
+  }
 }
 
 /** `at` are the times of day of the schedule, in minutes after midnight. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure, invalid } from '../../kernel/failure.ts'
 import { isBackupId } from './backup-id.ts'
 import { openPlace, type Place } from './place.ts'
 import { BackupDamaged, keyOfStore, proofOf, Seal } from './seal.ts'
+import { readSecret } from './secret.ts'
 
 /*
  * A store of backups:
@@ -27,7 +27,6 @@ type Facts = {
 
 const factsKey = 'stithy-backups'
 const leaseKey = 'lease'
-const minSecretLength = 32
 
 /** How often a holder of the lease renews it, and after which time without a change another may take it. */
 const renewMs = 20_000
@@ -205,18 +204,6 @@ export class BackupStore implements Disposable {
   [Symbol.dispose](): void {
     this.#place.close()
   }
-}
-
-async function readSecret(file: string): Promise<Buffer> {
-  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new Failure('unavailable', `Cannot read the key of the backups: ${cause.message}.`, { cause })
-  })
-  const secret = text.trim()
-  if (secret.length < minSecretLength)
-    throw invalid(
-      `The key in ${file} must have at least ${minSecretLength} characters, for example from: openssl rand -hex 32`,
-    )
-  return Buffer.from(secret)
 }
 
 async function readFacts(place: Place): Promise<Facts | undefined> {
