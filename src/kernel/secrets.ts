@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { syncFolderNow } from './durable.ts'
+import { Failure } from './failure.ts'
 
 const algorithm = 'aes-256-gcm'
 const keyBytes = 32
@@ -103,7 +104,8 @@ function writeKeys(file: string, keys: readonly string[]): void {
 
 function readOrMake(file: string): string {
   try {
-    if ((statSync(file).mode & 0o077) !== 0) throw new Error(`${file} must be readable by its owner alone (chmod 600)`)
+    if ((statSync(file).mode & 0o077) !== 0)
+      throw new Failure('unavailable', `${file} must be readable by its owner alone (chmod 600)`)
     return readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error

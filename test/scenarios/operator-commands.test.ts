@@ -1,10 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, onTestFinished } from 'vitest'
-import { freePort, isAlive, Launched } from '../../src/processes/testing/launch.ts'
+import { freePort, isAlive, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { startMailServer } from '../mail-server.ts'
 import { bin, freshEnv, serve } from '../service.ts'
 import { eventsOf } from '../tables/events.ts'
@@ -215,6 +215,17 @@ describe('stithy user', () => {
     await eventually(async () => expect((await ann.get('/application/settings')).status).toBe(200))
     const kinds = await eventsOf(world, { actor: null, payload: { user_id: String(ann.id) } }, 'kind')
     expect(kinds.map(({ kind }: { kind: string }) => kind)).toEqual(['user_unblocked', 'user_updated'])
+  })
+
+  test('a key of secrets that others can read is refused in one sentence', async ({ world }) => {
+    const env = { ...(await envOf(world)), STITHY_DATA_DIR: await temporaryFolder() }
+    const file = join(env.STITHY_DATA_DIR, 'secrets.keys')
+    writeFileSync(file, 'a key', { mode: 0o644 })
+    chmodSync(file, 0o644)
+    expect(await command(['user', 'unlock', '--user', 'root'], env)).toMatchObject({
+      code: 1,
+      err: `${file} must be readable by its owner alone (chmod 600)\n`,
+    })
   })
 
   test('an unknown user is refused in one sentence', async ({ world }) => {
