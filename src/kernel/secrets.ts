@@ -88,7 +88,12 @@ export function beginRotation(file: string): Secrets {
 /** Removes all keys but the current one from the file. Only for when nothing is encrypted by the others. */
 export const endRotation = (file: string): void => writeKeys(file, keysIn(file).slice(0, 1))
 
-const keysIn = (file: string): string[] => readOrMake(file).split('\n').filter(Boolean)
+function keysIn(file: string): string[] {
+  const keys = readOrMake(file).split('\n').filter(Boolean)
+  if (keys.length === 0 || keys.some((key) => Buffer.from(key, 'base64url').length !== keyBytes))
+    throw new Failure('unavailable', `${file} is damaged: restore the one that belongs to the database.`)
+  return keys
+}
 
 const secretsOf = (keys: readonly string[]): Secrets => new Secrets(keys.map((key) => Buffer.from(key, 'base64url')))
 

@@ -217,7 +217,7 @@ describe('stithy user', () => {
     expect(kinds.map(({ kind }: { kind: string }) => kind)).toEqual(['user_unblocked', 'user_updated'])
   })
 
-  test('a key of secrets that others can read is refused in one sentence', async ({ world }) => {
+  test('a key of secrets that others can read, or that is damaged, is refused in one sentence', async ({ world }) => {
     const env = { ...(await envOf(world)), STITHY_DATA_DIR: await temporaryFolder() }
     const file = join(env.STITHY_DATA_DIR, 'secrets.keys')
     writeFileSync(file, 'a key', { mode: 0o644 })
@@ -225,6 +225,11 @@ describe('stithy user', () => {
     expect(await command(['user', 'unlock', '--user', 'root'], env)).toMatchObject({
       code: 1,
       err: `${file} must be readable by its owner alone (chmod 600)\n`,
+    })
+    chmodSync(file, 0o600)
+    expect(await command(['user', 'unlock', '--user', 'root'], env)).toMatchObject({
+      code: 1,
+      err: `${file} is damaged: restore the one that belongs to the database.\n`,
     })
   })
 
