@@ -53,6 +53,25 @@ describe('archives of groups', () => {
     expect([await bytesOf(path), await bytesOf(`${path}/${below.path}`)]).toEqual(pictures)
   })
 
+  test('the wikis of a group and its subgroups are exported and imported', async ({ world }) => {
+    const { ann, root, below } = await stage(world)
+    const pages = { [root.id]: 'Of the group', [below.id]: 'Of the subgroup 💡' }
+    for (const [id, content] of Object.entries(pages))
+      expect((await ann.post(`/groups/${id}/wikis`, { title: 'Home page', content })).status).toBe(201)
+    const archive = await groupExportOf(world, root.id)
+    const path = unique('imported')
+    expect((await importInto(world.root, archive, { name: path, path })).status).toBe(202)
+    await runGroupImports(world)
+    for (const [at, content] of [
+      [path, pages[root.id]],
+      [`${path}/${below.path}`, pages[below.id]],
+    ]) {
+      const wikis = `/groups/${encodeURIComponent(at!)}/wikis`
+      expect((await world.root.get(`${wikis}/Home-page`)).json).toMatchObject({ title: 'Home page', content })
+      expect((await world.root.post(wikis, { title: 'Second', content: 'x' })).status).toBe(201)
+    }
+  })
+
   test('D2-GROUP-EXPORT-CONTENT an imported group with its subgroups exports to the same bytes', async ({ world }) => {
     const { root } = await stage(world)
     const first = await groupExportOf(world, root.id)

@@ -67,5 +67,7 @@ export {
   findSideRepositoryById,
   holdRepository,
   insertUnheld,
+  type SideHolder,
+  type SideKindName,
   type SideRepository,
 } from './side-repositories/queries.ts'

@@ -74,7 +74,7 @@ export const exportRoutes = [
     path: '/groups/:id/export',
     summary: 'Start an export of a group',
     description:
-      'The archive has epics, milestones, labels, boards, badges and members of the group and its subgroups, and no projects. A mail tells when it can be downloaded.',
+      'The archive has epics, wikis, milestones, labels, boards, badges and members of the group and its subgroups, and no projects. A mail tells when it can be downloaded.',
     subject: group,
     allow: 'export_group',
     status: 202,

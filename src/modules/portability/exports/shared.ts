@@ -1,9 +1,14 @@
+import { createWriteStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
+import { bundle } from '../../../git/transfer/bundle.ts'
 import { portablePeople } from '../../accounts/index.ts'
-import type { PackedEntry } from '../archive/pack.ts'
+import { fileEntry, type PackedEntry } from '../archive/pack.ts'
 import { LineFile } from '../records/write-records.ts'
 
 /** The entry of a blob, which is opened when it is its turn. */
@@ -18,6 +23,14 @@ export async function blobBody(ctx: Ctx, digest: Digest): Promise<Readable> {
   const found = await ctx.blobs.get(digest)
   if (!found) throw new Error(`the blob ${digest} is missing`)
   return found.body
+}
+
+/** The entry of all refs of a repository, which are written to the file `path`; undefined if it has none. */
+export async function bundledEntry(name: string, repo: Repository, path: string): Promise<PackedEntry | undefined> {
+  const stream = (await repo.exists()) ? await bundle(repo) : undefined
+  if (!stream) return undefined
+  await pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+  return fileEntry(name, path, (await stat(path)).size)
 }
 
 const peoplePerStatement = 1000

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import { type GroupSubject, type PortableGroup, portableGroups } from '../../groups/index.ts'
 import { findOwnedAvatar } from '../../namespaces/index.ts'
+import { findSideRepository, openSideRepository } from '../../pushes/index.ts'
 import { fileEntry, type PackedEntry } from '../archive/pack.ts'
 import * as entries from '../layout/names.ts'
 import { groupRelations } from '../layout/relations.ts'
 import { LineFile, writeRecords } from '../records/write-records.ts'
-import { blobEntry, writePeople } from './shared.ts'
+import { blobEntry, bundledEntry, writePeople } from './shared.ts'
 import { snapshotOf } from './snapshot-queries.ts'
 import { ProjectGone } from './write-project.ts'
 
@@ -18,7 +19,7 @@ export async function writeGroup(ctx: Ctx, group: GroupSubject, folder: string):
   await writeFile(version, content, { mode: 0o600 })
   const made: PackedEntry[] = [fileEntry(entries.versionEntry, version, content.length)]
   const groups = new LineFile(join(folder, 'groups'))
-  await snapshotOf(ctx, async (tx) => {
+  const lines = await snapshotOf(ctx, async (tx) => {
     const all = await portableGroups(tx, group.id)
     if (all.length === 0) throw new ProjectGone()
     const lines = new Map(all.map(({ id }, index) => [id, index + 1]))
@@ -35,9 +36,16 @@ export async function writeGroup(ctx: Ctx, group: GroupSubject, folder: string):
     }
     const people = await writePeople(ctx, written.people, folder, ctx.actor?.admin === true)
     if (people) made.push(fileEntry(entries.groupPeopleEntry, people.path, people.bytes))
+    return lines
   })
   await groups.close()
   made.push(fileEntry(entries.groupsEntry, groups.path, groups.bytes))
+  for (const [id, line] of lines) {
+    const wiki = await findSideRepository(ctx.db, { kind: 'group_wiki', id })
+    const path = join(folder, `wiki-${line}`)
+    const entry = wiki && (await bundledEntry(entries.groupWikiEntry(line), openSideRepository(ctx, wiki), path))
+    if (entry) made.push(entry)
+  }
   return made
 }
 

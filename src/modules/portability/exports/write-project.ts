@@ -1,14 +1,11 @@
-import { createWriteStream } from 'node:fs'
-import { stat, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Holder, Relation } from '../../../db/portable/relation.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { bundle } from '../../../git/transfer/bundle.ts'
 import { findOwnedAvatar } from '../../namespaces/index.ts'
 import { findPortableProject, openRepository, type PortableProject, type ProjectSubject } from '../../projects/index.ts'
 import { findSideRepository, openSideRepository } from '../../pushes/index.ts'
@@ -18,7 +15,7 @@ import { fileEntry, type PackedEntry } from '../archive/pack.ts'
 import * as entries from '../layout/names.ts'
 import { projectRelations } from '../layout/relations.ts'
 import { sorted, writeRecords } from '../records/write-records.ts'
-import { blobEntry, writePeople } from './shared.ts'
+import { blobEntry, bundledEntry, writePeople } from './shared.ts'
 import { snapshotOf } from './snapshot-queries.ts'
 
 /** A project that is deleted while it is exported. */
@@ -117,11 +114,8 @@ export async function writeProject(
   })
 
   const addBundle = async (name: string, repo: Repository): Promise<void> => {
-    const stream = (await repo.exists()) ? await bundle(repo) : undefined
-    if (!stream) return
-    const path = join(folder, `entry-${made.length}`)
-    await pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
-    made.push(fileEntry(name, path, (await stat(path)).size))
+    const entry = await bundledEntry(name, repo, join(folder, `entry-${made.length}`))
+    if (entry) made.push(entry)
   }
   await addBundle(entries.bundleEntry, openRepository(ctx, project))
   const wiki = await findSideRepository(ctx.db, { kind: 'project_wiki', id: project.id })

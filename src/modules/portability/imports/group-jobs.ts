@@ -27,6 +27,7 @@ import {
   findArchiveImport,
   stuckGroupImports,
 } from './queries.ts'
+import { fillGroupWikis } from './repositories.ts'
 
 const maxAttempts = 5
 
@@ -117,6 +118,7 @@ async function prepare(ctx: Ctx, groupId: number, pending: ArchiveImportRow, fol
     records,
     people: await readPeople(ctx, importer, unpacked, entries.groupPeopleEntry),
     avatars,
+    wikis: await fillGroupWikis(ctx, unpacked),
     leftOut: converted?.leftOut ?? new Map(),
   }
 }

@@ -8,6 +8,7 @@ import { groupRelations } from '../layout/relations.ts'
 import type { People } from '../records/people.ts'
 import type { Importing } from '../records/read-records.ts'
 import { importRelations, permittedTo, type RecordSource } from './own-records.ts'
+import { hold, type Unheld } from './repositories.ts'
 
 /** An archive of a group that was checked. */
 export type PreparedGroup = {
@@ -18,6 +19,8 @@ export type PreparedGroup = {
   readonly people: People
   /** By the lines of their groups. */
   readonly avatars: ReadonlyMap<number, Avatar>
+  /** By the lines of their groups. */
+  readonly wikis: ReadonlyMap<number, Unheld>
   /** What was left out already, with counts. */
   readonly leftOut: ReadonlyMap<string, number>
 }
@@ -32,7 +35,7 @@ export async function importGroup(
   rootId: number,
   prepared: PreparedGroup,
 ): Promise<ReadonlyMap<string, number>> {
-  const { importer, groups, records, people, avatars } = prepared
+  const { importer, groups, records, people, avatars, wikis } = prepared
   await lockAccess(tx)
   const root = await lockGroup(tx, rootId)
   if (!root) throw new ArchiveRefusal('The group is not there any more')
@@ -50,6 +53,8 @@ export async function importGroup(
     await restoreGroup(importer, tx, made, given, parent)
     const avatar = avatars.get(line)
     if (avatar) await saveAvatar(tx, 'group', made, avatar)
+    const wiki = wikis.get(line)
+    if (wiki) await hold(tx, wiki, { kind: 'group_wiki', id: made })
   }
   const holder: Holder = { of: 'group', id: rootId }
   const importing: Importing = {

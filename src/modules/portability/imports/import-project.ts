@@ -5,7 +5,6 @@ import { supplyHook } from '../../integrations/index.ts'
 import type { Avatar } from '../../namespaces/index.ts'
 import { lockAccess, projectPlaced, saveAvatar } from '../../namespaces/index.ts'
 import { restoreProject, saveWikiSize } from '../../projects/index.ts'
-import { holdRepository } from '../../pushes/index.ts'
 import { ImportedImages, restoreImages } from '../../registry/index.ts'
 import { restoreSnippets } from '../../text/index.ts'
 import * as entries from '../layout/names.ts'
@@ -14,7 +13,7 @@ import type { People } from '../records/people.ts'
 import type { Importing } from '../records/read-records.ts'
 import type { StoredFiles } from './files.ts'
 import { importRelations, permittedTo, type RecordSource } from './own-records.ts'
-import type { SideRepositories, Unheld } from './repositories.ts'
+import { hold, type SideRepositories } from './repositories.ts'
 
 /** An archive that was checked, and what is stored of it already. */
 export type Prepared = {
@@ -27,11 +26,6 @@ export type Prepared = {
   readonly sides: SideRepositories
   /** What was left out already, with counts. */
   readonly leftOut: ReadonlyMap<string, number>
-}
-
-/** A repository that was filled is not there any more, because the import took too long: another attempt may succeed. */
-export class LostRepository extends Error {
-  override name = 'LostRepository'
 }
 
 /** As many as a project may have. Source: supplement to the API documents, 6.1. */
@@ -73,18 +67,15 @@ export async function importProject(
   }
   await importRelations(records, relationsFor(importer), importing)
   await restoreImages(tx, projectId)
-  const hold = async (unheld: Unheld, kind: 'project_wiki' | 'snippet', id: number): Promise<void> => {
-    if (!(await holdRepository(tx, unheld.id, { kind, id }, unheld))) throw new LostRepository()
-  }
   if (sides.wiki) {
-    await hold(sides.wiki, 'project_wiki', projectId)
+    await hold(tx, sides.wiki, { kind: 'project_wiki', id: projectId })
     await saveWikiSize(tx, projectId, sides.wiki.size)
   }
   const snippets: number[] = []
   for (const [line, id] of (importing.ids.get('snippets') ?? []).entries()) {
     if (!id) continue
     const unheld = sides.snippets.get(line)
-    if (unheld) await hold(unheld, 'snippet', id)
+    if (unheld) await hold(tx, unheld, { kind: 'snippet', id })
     snippets.push(id)
   }
   const empty = await restoreSnippets(ctx, tx, projectId, snippets)

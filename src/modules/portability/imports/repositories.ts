@@ -1,4 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchName, branchRef } from '../../../git/format/ref-name.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
@@ -10,7 +11,13 @@ import { repositorySize } from '../../../git/transfer/maintenance.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { initialBranch, projectRepositoryDir } from '../../projects/index.ts'
-import { insertUnheld, type SideRepository } from '../../pushes/index.ts'
+import {
+  holdRepository,
+  insertUnheld,
+  type SideHolder,
+  type SideKindName,
+  type SideRepository,
+} from '../../pushes/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked } from '../archive/unpack.ts'
 import * as entries from '../layout/names.ts'
@@ -59,10 +66,20 @@ export async function mainBranchOf(
 /** A filled repository of a wiki or snippet that has no holder yet. */
 export type Unheld = { readonly id: number; readonly defaultBranch: string | null; readonly size: number }
 
+/** A repository that was filled is not there any more, because the import took too long: another attempt may succeed. */
+export class LostRepository extends Error {
+  override name = 'LostRepository'
+}
+
+/** Gives a filled repository its holder. Throws `LostRepository`. */
+export async function hold(tx: Tx, unheld: Unheld, holder: SideHolder): Promise<void> {
+  if (!(await holdRepository(tx, unheld.id, holder, unheld))) throw new LostRepository()
+}
+
 /** Fills the repository of a wiki or snippet. If the import ends before it has a holder, a job deletes it. */
 export async function fillSide(
   ctx: Ctx,
-  kind: 'project_wiki' | 'snippet',
+  kind: SideKindName,
   unpacked: Unpacked,
   name: string,
 ): Promise<Unheld | undefined> {
@@ -76,10 +93,7 @@ export async function fillSide(
   return { id: row.id, defaultBranch, size: await repositorySize(repo.gitDir) }
 }
 
-async function makeUnheld(
-  ctx: Ctx,
-  kind: 'project_wiki' | 'snippet',
-): Promise<{ row: SideRepository; repo: Repository }> {
+async function makeUnheld(ctx: Ctx, kind: SideKindName): Promise<{ row: SideRepository; repo: Repository }> {
   const row = await insertUnheld(ctx.db, kind)
   const dir = projectRepositoryDir(ctx, row)
   await ctx.git.ensureRepository(dir, { defaultBranch: initialBranch, key: row.repository_key })
@@ -99,6 +113,26 @@ export type SideRepositories = {
   readonly snippets: ReadonlyMap<number, Unheld>
 }
 
+/** Fills a repository for each bundle whose name matches; by the lines of their records, which the first group of `names` finds. */
+async function fillByLine(
+  ctx: Ctx,
+  kind: SideKindName,
+  unpacked: Unpacked,
+  names: RegExp,
+): Promise<Map<number, Unheld>> {
+  const found = new Map<number, Unheld>()
+  for (const name of unpacked.keys()) {
+    const line = names.exec(name)?.[1]
+    const filled = line === undefined ? undefined : await fillSide(ctx, kind, unpacked, name)
+    if (filled) found.set(Number(line), filled)
+  }
+  return found
+}
+
+/** Fills the repositories of the wikis of groups; by the lines of the groups. */
+export const fillGroupWikis = (ctx: Ctx, unpacked: Unpacked): Promise<ReadonlyMap<number, Unheld>> =>
+  fillByLine(ctx, 'group_wiki', unpacked, /^wikis\/([1-9][0-9]{0,8})\.bundle$/)
+
 /** Fills the repositories of the wiki and of all snippets. `files` are snippets without a bundle, which the importer commits. */
 export async function fillSides(
   ctx: Ctx,
@@ -106,12 +140,7 @@ export async function fillSides(
   { importer, files }: { readonly importer: Ctx; readonly files: ReadonlyMap<number, SnippetFile> },
 ): Promise<SideRepositories> {
   const wiki = await fillSide(ctx, 'project_wiki', unpacked, entries.wikiEntry)
-  const snippets = new Map<number, Unheld>()
-  for (const name of unpacked.keys()) {
-    const line = Number(/^snippets\/([1-9][0-9]{0,8})\.bundle$/.exec(name)?.[1])
-    const filled = Number.isNaN(line) ? undefined : await fillSide(ctx, 'snippet', unpacked, name)
-    if (filled) snippets.set(line, filled)
-  }
+  const snippets = await fillByLine(ctx, 'snippet', unpacked, /^snippets\/([1-9][0-9]{0,8})\.bundle$/)
   for (const [line, file] of files) snippets.set(line, await fillSnippet(ctx, importer, file))
   return { wiki, snippets }
 }

@@ -14,6 +14,8 @@ export const groupPeopleEntry = 'tree/group/users.ndjson'
 export const groupRelationEntry = (name: string): string => `tree/group/${name}.ndjson`
 /** `line` is that of the group. */
 export const groupAvatarEntry = (line: number, filename: string): string => `avatars/${line}/${filename}`
+/** `line` is that of the group. */
+export const groupWikiEntry = (line: number): string => `wikis/${line}.bundle`
 
 export const bundleEntry = 'project.bundle'
 export const wikiEntry = 'project.wiki.bundle'
