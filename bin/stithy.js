@@ -3,7 +3,19 @@
 // what npm may run on.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import nodeModule from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -96,7 +108,7 @@ function entryPoint(node) {
   const folder = join(bundles, stateOf([sources, bundler]))
   const bundle = join(folder, 'main.js')
   if (!existsSync(bundle)) {
-    if (!existsSync(join(dependencies, 'rolldown'))) return source
+    if (!existsSync(join(dependencies, 'rolldown')) || !isWritable(bundles)) return source
     const { stderr } = spawnSync(node, [bundler, folder], {
       stdio: ['ignore', 'ignore', 'pipe'],
       encoding: 'utf8',
@@ -107,6 +119,17 @@ function entryPoint(node) {
       throw new Refusal(`Stithy needs the library ${library}, which this system lacks: install ${packageOf(library)}.`)
   }
   return existsSync(bundle) ? bundle : source
+}
+
+/** Whether this user may write into a folder, which is made if it is missing. */
+function isWritable(folder) {
+  try {
+    mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** What to install for a library. Slim images of Debian and Ubuntu lack libatomic. */

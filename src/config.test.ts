@@ -127,6 +127,11 @@ describe('parseConfig', () => {
     expect(() => parse(wrong)).toThrow(/^20 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
   })
 
+  test('the token of the first administrator has letters that a header can send', () => {
+    const mistakes = mistakesOf({ STITHY_ROOT_TOKEN: 'a-token-of-20-lettérs' })
+    expect(mistakes).toEqual(['STITHY_ROOT_TOKEN must contain only ASCII, because no header can send other letters'])
+  })
+
   test('a schedule of backups needs a place for them', () => {
     for (const url of ['/data', '/data/backups', 'file:///data/backups'])
       expect(mistakesOf({ STITHY_DATA_DIR: '/data', STITHY_BACKUP_URL: url })).toEqual([

@@ -182,6 +182,8 @@ export function parseConfig(
 
   const password = secret('STITHY_ROOT_PASSWORD', rootPasswordMinLength)
   const token = secret('STITHY_ROOT_TOKEN', rootTokenMinLength)
+  if (token !== undefined && /[^\x21-\x7e]/.test(token))
+    mistakes.push('STITHY_ROOT_TOKEN must contain only ASCII, because no header can send other letters')
 
   const externalUrl = parsed('STITHY_EXTERNAL_URL', defaultExternalUrl(http), parseExternalUrl)
   const smtpUrl = parsed<string | undefined>('STITHY_SMTP_URL', undefined, (text) => parseSmtpUrl(text))

@@ -262,6 +262,15 @@ describe('a bundle of the sources', () => {
     expect(readdirSync(bundles(folder))).not.toContain(first)
   })
 
+  test('is not tried where it cannot be stored: each start would take a second longer', async () => {
+    const { folder } = await bundling()
+    mkdirSync(join(folder, 'node_modules/.cache'))
+    writeFileSync(bundles(folder), 'a file')
+    writeFileSync(join(folder, 'bin/bundle.js'), "import { writeFileSync } from 'node:fs'\nwriteFileSync('tried', '')")
+    expect(started(folder)).toBe(line('source', 'one'))
+    expect(existsSync('tried')).toBe(false)
+  })
+
   test('is not needed: without the bundler, with a source it cannot bundle, and where it cannot be stored, the sources run', async () => {
     const { folder, source } = await bundling()
     mkdirSync(join(folder, 'node_modules/.cache'))
