@@ -36,6 +36,12 @@ function reduceTarget(req: IncomingMessage): void {
   req.url = rest.startsWith('/') || rest === req.url ? rest : `/${rest}`
 }
 
+/** Removes the path of the external URL from a request target: a proxy that removed it would decode names of projects, too. */
+function belowSite(target: string, sitePath: string): string {
+  const rest = target.slice(sitePath.length)
+  return target.startsWith(sitePath) && /^([/?]|$)/.test(rest) ? (rest.startsWith('/') ? rest : `/${rest}`) : target
+}
+
 /**
  * Normalizes a path that matched no route: removes `.json` and repeated slashes, which clients produce when they omit a part.
  * Routes match first, so a path that ends in a name keeps its `.json`; `mount.ts` removes it after a number. Parameters are
@@ -99,11 +105,13 @@ export function createHttpServer(
   limits: HttpLimits = httpLimits,
   proxies: readonly string[] = [],
 ): FastifyInstance {
+  const sitePath = new URL(context.siteUrl).pathname.replace(/\/$/, '')
   const app = Fastify({
     serverFactory(handler): Server {
       const serve = (req: IncomingMessage, res: ServerResponse) => {
         overrideMethod(req)
         reduceTarget(req)
+        if (sitePath !== '') req.url = belowSite(req.url!, sitePath)
         endIfStalled(res, limits.stalledMs)
         discardLateBody(req, res, limits.lateBody)
         onEnd({ req, res }, context.activity.begin(isTransfer(req.url!) ? 'transfers' : 'requests'))
