@@ -1,31 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Logger, parseCronItems, type Runner, run } from 'graphile-worker'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger as Pino } from 'pino'
-import { Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import type { Ctx } from '../api/ctx.ts'
 import { connectionOptions } from '../db/connection.ts'
 import { DatabaseLost, mapConnectionError } from '../db/connection-errors.ts'
 import { Activity } from '../kernel/activity.ts'
-import { clockJump } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
 import { enqueue, type Job } from './job.ts'
 import { Limits } from './limits.ts'
-import { jobsAtOnce, saveTaken } from './queue-state.ts'
+import { jobsAtOnce } from './queue-state.ts'
+import { RunnerPool } from './runner-pool.ts'
 import { Throttle } from './throttle.ts'
+import { ended, probe, Watch, type WatchTimes } from './watch.ts'
 import { lockHolders, moveToPresent, removeQueues, replacedJobs } from './worker-internals.ts'
 
-/** Timeouts and intervals in milliseconds. */
-export type RunnerTimes = {
+/** Milliseconds. */
+export type RunnerTimes = WatchTimes & {
   /** Maximum time until the first job is taken. */
   readonly start: number
   /** Timeout of a database connection. */
   readonly connect: number
-  /** Interval of the probe job, which shows that jobs are taken. */
-  readonly probe: number
-  /** Maximum time without a taken job while slots are free and a job waits. */
-  readonly idle: number
 }
 
 const usualTimes: RunnerTimes = { start: 30_000, connect: 10_000, probe: 15_000, idle: 60_000 }
@@ -47,15 +43,6 @@ export type JobRunnerOptions = {
 export type JobRunner = {
   /** Waits for running jobs or hands them back, then closes the connections. */
   stop(): Promise<void>
-}
-
-/** Does nothing; that it is taken proves that the runner works. */
-const probe: Job = {
-  name: 'probe_of_the_runner',
-  input: Type.Object({}),
-  key: () => 'probe_of_the_runner',
-  attempts: 25,
-  run: async () => {},
 }
 
 /**
@@ -140,39 +127,8 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   }
 }
 
-/**
- * Connections of the runner. graphile-worker marks a finished job without awaiting the query; an error that it does not
- * consider temporary would be an unhandled rejection, and the job would stay locked.
- */
-class RunnerPool extends pg.Pool {
-  #isOver = false
-
-  // `pool.query` calls it with a callback, the runner without one.
-  override connect(callback?: (...args: any[]) => void): any {
-    if (callback) return super.connect(callback)
-    if (this.#isOver) return new Promise(() => {})
-    return super.connect().catch((error: Error) => {
-      if (this.#isOver) return new Promise(() => {})
-      // The runner retries after errors with this code.
-      if (error.message === connectTimeout) Object.assign(error, { code: 'ETIMEDOUT' })
-      throw error
-    })
-  }
-
-  /** After the end, connection requests of a stopped or failed runner never resolve. */
-  override end(callback?: () => void): any {
-    this.#isOver = true
-    return callback ? super.end(callback) : super.end()
-  }
-}
-
-/** The error message of pg when no connection comes within `connectionTimeoutMillis`. */
-const connectTimeout = 'timeout exceeded when trying to connect'
-
 /** Maximum time for a runner that failed to start to stop. */
 const giveUpMs = 2000
-
-const ended = () => new Failure('unavailable', 'The job runner ended unexpectedly')
 
 /** Resolves as `work` does; rejects with `DatabaseLost` after `ms`. */
 function within<T>(ms: number, work: Promise<T>): Promise<T> {
@@ -180,100 +136,6 @@ function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const late = () => reject(new DatabaseLost(new Failure('unavailable', `No job was taken within ${ms / 1000} s`)))
   const timer = setTimeout(late, ms)
   return Promise.race([work, promise]).finally(() => clearTimeout(timer))
-}
-
-/** Gradual clock corrections below this are not a jump. */
-const clockToleranceMs = 2 * 60_000
-
-/** Minimum interval between writes of the time at which a job was last taken. */
-const saveEveryMs = 5000
-
-/** Detects whether jobs are taken. */
-class Watch {
-  readonly #parts: Pick<JobRunnerOptions, 'open' | 'log'> & { concurrency: number; times: RunnerTimes }
-  readonly #first = Promise.withResolvers<void>()
-  #running = 0
-  /** When a job was first seen waiting while slots were free; undefined if none is. */
-  #waitingSince: number | undefined
-  #savedAt = Number.NEGATIVE_INFINITY
-  #timer: NodeJS.Timeout | undefined
-  #isOver = false
-  #jump = clockJump()
-
-  constructor(parts: Pick<JobRunnerOptions, 'open' | 'log'> & { concurrency: number; times: RunnerTimes }) {
-    this.#parts = parts
-  }
-
-  /** Resolves when the first job is taken. */
-  get firstTaken(): Promise<void> {
-    return this.#first.promise
-  }
-
-  async taking<T>(work: () => Promise<T>): Promise<T> {
-    this.#running++
-    this.#waitingSince = undefined
-    this.#first.resolve()
-    this.#save()
-    try {
-      return await work()
-    } finally {
-      this.#running--
-      // No job could be taken while all slots were busy.
-      this.#waitingSince = undefined
-    }
-  }
-
-  async queueProbe(): Promise<void> {
-    const ctx = await this.#parts.open()
-    await ctx.transaction((tx) => enqueue(tx, probe, {}))
-  }
-
-  begin(runner: Runner, onBroken: (error: Error) => void): void {
-    const broken = (error: Error) => {
-      if (this.#isOver) return
-      this.end()
-      onBroken(error)
-    }
-    runner.promise.then(() => broken(ended()), broken)
-    const { times } = this.#parts
-    this.#timer = setInterval(() => void this.#look(broken), times.probe).unref()
-  }
-
-  end(): void {
-    this.#isOver = true
-    clearInterval(this.#timer)
-  }
-
-  async #look(broken: (error: Error) => void): Promise<void> {
-    const { concurrency, times } = this.#parts
-    // The schedule follows the clock at start; set back, it would run nothing until that time comes again.
-    const jump = clockJump()
-    const jumped = jump - this.#jump
-    this.#jump = jump
-    if (Math.abs(jumped) > clockToleranceMs)
-      return broken(new Failure('unavailable', 'The clock was changed: the job runner restarts'))
-    try {
-      const now = performance.now()
-      await this.queueProbe()
-      if (this.#running >= concurrency) this.#waitingSince = undefined
-      else this.#waitingSince ??= now
-    } catch {
-      // Jobs cannot be taken without a database; the runner is not at fault.
-      this.#waitingSince = undefined
-    }
-    if (this.#waitingSince !== undefined && performance.now() - this.#waitingSince > times.idle)
-      broken(new Failure('unavailable', `No job was taken for ${times.idle / 1000} s, although jobs are waiting`))
-  }
-
-  #save(): void {
-    const now = performance.now()
-    if (now - this.#savedAt < saveEveryMs) return
-    this.#savedAt = now
-    this.#parts
-      .open()
-      .then(({ db }) => saveTaken(db))
-      .catch((err) => this.#parts.log.warn({ err }, 'cannot save when a job was last taken'))
-  }
 }
 
 type RunParts = Pick<JobRunnerOptions, 'open' | 'log'> & { throttle: Throttle; limits: Limits }
