@@ -58,9 +58,13 @@ export function allows(rule: Rule, caller: Viewer, facts: Facts): boolean {
     if (rule.or?.some((flag) => facts.flags[flag])) return true
   }
   if (rule.open === undefined || rule.openUnless?.some((flag) => facts.flags[flag])) return false
-  if (caller === null) return rule.open === 'anyone' && facts.visibility === visibilities.public
-  return facts.visibility === visibilities.public || (facts.visibility === visibilities.internal && !caller.external)
+  if (caller === null && rule.open !== 'anyone') return false
+  return facts.visibility >= lowestOpen(caller)
 }
+
+/** The lowest visibility that is enough without membership. */
+export const lowestOpen = (caller: Viewer): number =>
+  caller === null || caller.external ? visibilities.public : visibilities.internal
 
 /** True if anonymous callers never have the ability, so that authentication is required before anything is loaded. */
 export const needsAccount = (rule: Rule): boolean => rule.open !== 'anyone'

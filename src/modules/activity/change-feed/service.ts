@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Actor } from '../../../access/actor.ts'
-import { visibilities } from '../../../access/levels.ts'
+import { lowestOpen } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { type Event, type Position, readEvents } from '../../../events/log.ts'
 import { Failure } from '../../../kernel/failure.ts'
@@ -88,7 +88,7 @@ function couldSee(
 ): boolean {
   if (caller.admin || actorId === caller.id) return true
   if (namespaceId !== null && isReadable('OwnNamespace', namespaceId)) return true
-  const isOpen = visibility >= (caller.external ? visibilities.public : visibilities.internal)
+  const isOpen = visibility >= lowestOpen(caller)
   return isOpen && (namespaceId === null || isReadable('SeenNamespace', namespaceId))
 }
 

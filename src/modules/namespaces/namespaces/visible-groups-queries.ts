@@ -1,13 +1,12 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { levels, visibilities } from '../../../access/levels.ts'
+import { lowestOpen } from '../../../access/policy.ts'
 import type { List } from '../../../api/list.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { groupWithinLimits } from '../access-index/queries.ts'
 import { numberFor } from '../audience-counts/queries.ts'
 
-/** Conditions on the namespace with the alias `g`, a group. */
-
-/** Groups the caller may see: SQL twin of `groupPolicy.read_group`. */
+/** The group `g` is one the caller may see: SQL twin of `groupPolicy.read_group`. */
 export function visibleGroups(caller: Caller): Sql {
   if (caller === null) return sql`g.visibility = ${visibilities.public}`
   if (caller.admin) return raw('true')
@@ -16,10 +15,6 @@ export function visibleGroups(caller: Caller): Sql {
   `
   return caller.limits ? sql`(${visible} and ${groupWithinLimits(caller, raw('g.id'))})` : visible
 }
-
-/** The lowest visibility that is enough without membership. */
-const lowestOpen = (caller: Caller): number =>
-  caller === null || caller.external ? visibilities.public : visibilities.internal
 
 export const openGroups = (caller: Actor): Sql =>
   caller.admin ? raw('true') : sql`g.visibility >= ${lowestOpen(caller)}`

@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels, type Level, levels, type Visibility, visibilities } from '../../../access/levels.ts'
-import { featureMembers } from '../../../access/policy.ts'
+import { featureMembers, lowestOpen } from '../../../access/policy.ts'
 import type { List } from '../../../api/list.ts'
 import { byKey, type Db } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
@@ -112,10 +112,7 @@ export function visibleProjects(caller: Caller): Sql {
   return caller.limits ? sql`(${visible} and ${withinLimits(caller)})` : visible
 }
 
-const lowestOpen = (caller: Caller): number =>
-  caller === null || caller.external ? visibilities.public : visibilities.internal
-
-/** The lowest visibility that is enough without membership. Written into the text: partial indexes require it. */
+/** `lowestOpen`, written into the text: partial indexes require it. */
 export const openVisibility = (caller: Caller): Sql => literal(lowestOpen(caller))
 
 /**
@@ -140,7 +137,7 @@ export const projectOf = (alias: string): Sql =>
 /** As `visibleProjects`, for one project: looks up the level there rather than all memberships of the caller. */
 export function visibleProject(caller: Caller): Sql {
   if (caller === null || caller.admin) return visibleProjects(caller)
-  const open = caller.external ? visibilities.public : visibilities.internal
+  const open = lowestOpen(caller)
   const visible = sql`(p.visibility >= ${open} or ${levelOf(caller)} >= ${levels.guest})`
   return caller.limits ? sql`(${visible} and ${withinLimits(caller)})` : visible
 }
@@ -171,7 +168,7 @@ export function readableFeature(
       ? sql`(p.visibility = ${visibilities.public} and ${feature} >= ${enabled})`
       : raw('false')
   if (caller.admin) return sql`${feature} > ${disabled}`
-  const open = caller.external ? visibilities.public : visibilities.internal
+  const open = lowestOpen(caller)
   const [everyones, members] = [sql`${feature} >= ${enabled}`, membersOf(column)]
   const offered = members < levels[from] ? sql`(${everyones} or ${memberAtLeast(caller, members)})` : everyones
   return sql`
