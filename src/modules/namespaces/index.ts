@@ -5,6 +5,8 @@ export {
   deployTokenLevel,
   groupLevel,
   groupWithinLimits,
+  idsInside,
+  insideOf,
   projectLevel,
   projectParts,
   projectWhere,

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Db } from '../../../db/db.ts'
 import { raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
-import { visibleGroups, within } from '../../namespaces/index.ts'
+import { idsInside, visibleGroups, within } from '../../namespaces/index.ts'
 import {
   columns,
   levelOf,
@@ -28,9 +28,7 @@ export const everywhere: Sql = raw('true')
 
 /** True for milestones whose project `p` or group `g` is a group or below it. */
 export const milestonesBelow = (traversalIds: readonly number[]): Sql => sql`
-  coalesce(p.namespace_id, g.id) = any(
-    array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})
-  )
+  coalesce(p.namespace_id, g.id) = any(array(${idsInside(traversalIds)}))
 `
 
 /** True for users (`u`) who have a level in a project. */
@@ -60,11 +58,7 @@ export const projectsWithCode = (
         and p.default_branch is not null
         and ${visibleProjects(caller)}
         and ${readableCode(caller)}
-        and ${
-          traversalIds === undefined
-            ? raw('true')
-            : sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}))`
-        }
+        and ${traversalIds === undefined ? raw('true') : sql`p.namespace_id = any(array(${idsInside(traversalIds)}))`}
       order by a.last_activity_at desc, a.id desc
       limit ${limit}
     `,

@@ -1,13 +1,13 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import { deleteNamespace, markNamespacesDeleting, within } from '../../namespaces/index.ts'
+import { deleteNamespace, insideOf, markNamespacesDeleting, within } from '../../namespaces/index.ts'
 import { markProjectsDeleting } from '../../projects/index.ts'
 import { type GroupRow, lockGroup } from './queries.ts'
 
 /** Hides the group and its content; a job deletes them. */
 export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {
-  const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
+  const inside = insideOf(traversalIds)
   // Namespaces first: who creates a project in one has locked its row, and is waited for; none is created after that.
   await markNamespacesDeleting(tx, inside)
   await markProjectsDeleting(tx, inside)
@@ -18,7 +18,7 @@ export const containsProject = (tx: Tx, traversalIds: readonly number[]): Promis
   tx.exists(sql`
     select 1
     from projects p join namespaces d on d.id = p.namespace_id
-    where not p.deleting and ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}
+    where not p.deleting and ${insideOf(traversalIds)}
     limit 1
   `)
 

@@ -18,7 +18,7 @@ import {
 import { literal, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import { userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
-import { within } from '../../namespaces/index.ts'
+import { insideOf } from '../../namespaces/index.ts'
 import { insertMembers } from './new-member-queries.ts'
 
 /** A user with their level here. */
@@ -239,7 +239,7 @@ export async function deleteMembershipsBelow(
   { groupId, ancestorIds }: { groupId: number; ancestorIds: readonly number[] },
   userId: number,
 ): Promise<{ of: 'group' | 'project'; id: number; level: number }[]> {
-  const below = within(sql`d.traversal_ids`, sql`${ancestorIds}::bigint[]`)
+  const below = insideOf(ancestorIds)
   const groups = await tx.rows(
     { id: notNull(integer), level: integer },
     sql`

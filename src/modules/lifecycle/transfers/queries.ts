@@ -1,10 +1,8 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, listOf } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { limitNamespaceVisibility, within } from '../../namespaces/index.ts'
+import { type Sql, sql } from '../../../db/sql.ts'
+import { insideOf, limitNamespaceVisibility } from '../../namespaces/index.ts'
 import { limitProjectVisibility } from '../../projects/index.ts'
-
-const inside = (traversalIds: readonly number[]): Sql => within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
 
 /** Ids of a namespace and its ancestors, outermost first. */
 export const namespacesAround = async (db: Db, namespaceId: number): Promise<number[]> =>
@@ -18,7 +16,7 @@ export const oneProject = (id: number): Sql => sql`select ${id}::bigint`
 
 /** Selects all projects in a group and its subgroups. */
 export const projectsBelow = (traversalIds: readonly number[]): Sql =>
-  sql`select p.id from projects p join namespaces d on d.id = p.namespace_id where ${inside(traversalIds)}`
+  sql`select p.id from projects p join namespaces d on d.id = p.namespace_id where ${insideOf(traversalIds)}`
 
 /** Number of levels of a group with its subgroups: 1 without subgroups. */
 export const heightOf = async (db: Db, traversalIds: readonly number[]): Promise<number> =>
@@ -27,12 +25,12 @@ export const heightOf = async (db: Db, traversalIds: readonly number[]): Promise
     sql`
       select max(cardinality(d.traversal_ids)) - ${traversalIds.length - 1}::integer as height
       from namespaces d
-      where ${inside(traversalIds)}
+      where ${insideOf(traversalIds)}
     `,
   ))!.height
 
 /** Lowers the visibility of everything below to at most this level. */
 export async function limitVisibility(tx: Tx, traversalIds: readonly number[], visibility: number): Promise<void> {
   await limitNamespaceVisibility(tx, traversalIds, visibility)
-  await limitProjectVisibility(tx, inside(traversalIds), visibility)
+  await limitProjectVisibility(tx, insideOf(traversalIds), visibility)
 }

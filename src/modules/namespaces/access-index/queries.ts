@@ -18,6 +18,14 @@ export const lockAccess = (tx: Tx): Promise<number> => tx.run(sql`select pg_advi
 export const within = (traversalIds: Sql, outer: Sql): Sql =>
   sql`(${traversalIds} >= ${outer} and ${traversalIds} < ${outer} || 9223372036854775807::bigint)`
 
+/** The namespace `d` is the last of these, or lies below it. */
+export const insideOf = (traversalIds: readonly number[]): Sql =>
+  within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
+
+/** Selects the ids of the last of these namespaces and of all below it. */
+export const idsInside = (traversalIds: readonly number[]): Sql =>
+  sql`select d.id from namespaces d where ${insideOf(traversalIds)}`
+
 /** The user's current level in a namespace; null without membership. */
 export const groupLevel = (userId: number, groupId: Sql): Sql =>
   sql`

@@ -1,10 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { within } from '../access-index/queries.ts'
-
-/** Condition on the namespace `d`: it is the last of these or lies below it. */
-const inside = (traversalIds: readonly number[]): Sql => within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
+import { type Sql, sql } from '../../../db/sql.ts'
+import { insideOf } from '../access-index/queries.ts'
 
 /** Puts it away for some days, after which a job removes it. */
 export const markGroupForDeletion = (tx: Tx, id: number): Promise<number> =>
@@ -47,7 +44,7 @@ export const insertGroup = async (
 /** Groups below a locked one are locked, too. */
 export const lockSharingBelow = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
   tx.run(sql`
-    update namespaces d set share_with_group_lock = true where not d.share_with_group_lock and ${inside(traversalIds)}
+    update namespaces d set share_with_group_lock = true where not d.share_with_group_lock and ${insideOf(traversalIds)}
   `)
 
 /** Hangs a group with all below it under another, or at the top. Full names and routes are given apart. */
@@ -62,7 +59,7 @@ export async function moveTree(
     set parent_id = case when d.id = ${id} then ${parent?.id ?? null}::bigint else d.parent_id end,
       traversal_ids = ${parent?.traversal_ids ?? []}::bigint[] || d.traversal_ids[${traversalIds.length}::integer:],
       updated_at = case when d.id = ${id} then now() else d.updated_at end
-    where ${inside(traversalIds)}
+    where ${insideOf(traversalIds)}
   `)
 }
 
@@ -78,7 +75,9 @@ export const limitNamespaceVisibility = (
 ): Promise<number> =>
   tx.run(
     sql`
-      update namespaces d set visibility = ${visibility} where d.visibility > ${visibility} and ${inside(traversalIds)}
+      update namespaces d
+      set visibility = ${visibility}
+      where d.visibility > ${visibility} and ${insideOf(traversalIds)}
     `,
   )
 

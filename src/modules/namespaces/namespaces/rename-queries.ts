@@ -1,9 +1,9 @@
 import type { Tx } from '../../../db/db.ts'
 import { boolean, integer, listOf, text } from '../../../db/row.ts'
-import { raw, sql } from '../../../db/sql.ts'
+import { sql } from '../../../db/sql.ts'
 import { emit } from '../../../events/log.ts'
 import { taken } from '../../../kernel/violations.ts'
-import { within } from '../access-index/queries.ts'
+import { idsInside, insideOf } from '../access-index/queries.ts'
 import { fullPathViolations } from './names.ts'
 import { wikiPathTaken } from './queries.ts'
 
@@ -12,13 +12,9 @@ export const retireRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<n
   tx.run(sql`
     update routes
     set redirect = true
-    where namespace_id in (
-        select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}
-      )
+    where namespace_id in (${idsInside(traversalIds)})
       or project_id in (
-        select p.id
-        from projects p join namespaces d on d.id = p.namespace_id
-        where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}
+        select p.id from projects p join namespaces d on d.id = p.namespace_id where ${insideOf(traversalIds)}
       )
   `)
 
@@ -32,7 +28,7 @@ export async function renameTree(
   from: { fullPath: string; fullName: string },
   to: { path: string; fullPath: string; fullName: string },
 ): Promise<string | undefined> {
-  const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
+  const inside = insideOf(traversalIds)
   const id = traversalIds.at(-1)!
   await tx.run(sql`
     update namespaces d

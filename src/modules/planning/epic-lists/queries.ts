@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/list.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { joinHolder, readableRow, visibleHolder } from '../../discussion/index.ts'
-import { within } from '../../namespaces/index.ts'
+import { insideOf } from '../../namespaces/index.ts'
 import { epicSelect } from '../epics/record-queries.ts'
 import type { EpicState } from '../epics/states.ts'
 import type { MatchingFilters, NoteableFilters } from '../filters/filters.ts'
@@ -37,13 +37,7 @@ const type = 'Epic'
 function idsOf({ id, traversalIds, ancestors, descendants }: EpicGroups): Sql {
   const around = ancestors ? [...traversalIds] : [id]
   if (!descendants) return sql`${around}::bigint[]`
-  return sql`
-    array(
-      select d.id
-      from namespaces d
-      where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)} or d.id = any(${around}::bigint[])
-    )
-  `
+  return sql`array(select d.id from namespaces d where ${insideOf(traversalIds)} or d.id = any(${around}::bigint[]))`
 }
 
 /** Conditions on the epic `m`. */

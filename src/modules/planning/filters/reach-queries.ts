@@ -9,7 +9,7 @@ import {
   tableOf,
   updatesTableOf,
 } from '../../discussion/index.ts'
-import { within } from '../../namespaces/index.ts'
+import { idsInside } from '../../namespaces/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
 import type { NoteableSet } from './filters.ts'
 import { isAmongLabelled } from './label-queries.ts'
@@ -142,7 +142,5 @@ function reachOf(wanted: Wanted, byUpdate: boolean): Reach {
 
 /** The project `p` belongs to the group or one below it. */
 const inGroup = ({ traversalIds }: Extract<NoteableSet, { of: 'group' }>): Sql => sql`
-  p.namespace_id = any(
-    array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})
-  )
+  p.namespace_id = any(array(${idsInside(traversalIds)}))
 `

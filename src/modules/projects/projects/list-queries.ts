@@ -4,7 +4,7 @@ import { type Direction, type List, type ListPart, type Matching, numbered } fro
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, literal, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
-import { numberFor, projectParts, projectWhere, within } from '../../namespaces/index.ts'
+import { idsInside, numberFor, projectParts, projectWhere } from '../../namespaces/index.ts'
 import { openVisibility, visibleParts, visibleProjects, withinLimits } from './queries.ts'
 import { type RecordOptions, recordSelect, stampSelect } from './record-queries.ts'
 
@@ -74,9 +74,7 @@ const setCondition = (set: ProjectSet): Sql[] => {
 type GroupSet = Extract<ProjectSet, { of: 'group' }>
 
 const groupsIn = ({ groupId, includeSubgroups, traversalIds }: GroupSet): Sql =>
-  includeSubgroups
-    ? sql`select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}`
-    : sql`select ${groupId}::bigint`
+  includeSubgroups ? idsInside(traversalIds) : sql`select ${groupId}::bigint`
 
 const sharedWith = ({ groupId }: GroupSet): Sql => sql`
   p.id = any(array(select l.project_id from project_group_links l where l.group_id = ${groupId} and ${unexpired('l')}))
