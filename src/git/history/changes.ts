@@ -1,6 +1,6 @@
-import { emptyTreeOid, type Oid } from '../format/oid.ts'
+import type { Oid } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
-import { readCommit } from '../objects/commits.ts'
+import { readCommit, treeBefore } from '../objects/commits.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { Question } from '../runner/helper.ts'
@@ -92,8 +92,7 @@ export async function changedFiles(repo: Repository, from: Oid, to: Oid): Promis
 export async function commitChanges(repo: Repository, oid: Oid): Promise<Changes | undefined> {
   const commit = await readCommit(repo, oid)
   if (!commit) return undefined
-  const parent = commit.parents[0] && (await readCommit(repo, commit.parents[0]))
-  return changesBetweenTrees(repo, parent?.tree ?? emptyTreeOid, commit.tree)
+  return changesBetweenTrees(repo, await treeBefore(repo, commit), commit.tree)
 }
 
 /**

@@ -1,7 +1,7 @@
-import { emptyTreeOid, type Oid } from '../format/oid.ts'
+import type { Oid } from '../format/oid.ts'
 import { listCommitIds } from '../history/history.ts'
-import { type Commit, readCommit } from '../objects/commits.ts'
-import { commitObject, type NewObject, type NewSignature, treeObject } from '../objects/objects.ts'
+import { type Commit, readCommit, treeBefore } from '../objects/commits.ts'
+import { commitObject, emptyTreeFor, type NewObject, type NewSignature } from '../objects/objects.ts'
 import { storeObjects } from '../objects/pack.ts'
 import { writtenAs } from '../objects/signature.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -41,15 +41,9 @@ export async function rebaseCommits(
       committer,
       message: commit.message,
     })
-    // Git knows the empty tree without storing it, but its connectivity check needs the object.
-    made.push(...(tree === emptyTreeOid ? [treeObject([])] : []), object)
+    made.push(...emptyTreeFor(tree), object)
     tip = { oid: object.oid, tree }
   }
   await storeObjects(repo, made)
   return tip.oid
-}
-
-async function treeBefore(repo: Repository, { parents }: Commit): Promise<Oid> {
-  const parent = parents[0] && (await readCommit(repo, parents[0]))
-  return parent ? parent.tree : emptyTreeOid
 }

@@ -1,5 +1,5 @@
 import { parseObjectText } from '../format/object-text.ts'
-import type { Oid } from '../format/oid.ts'
+import { emptyTreeOid, type Oid } from '../format/oid.ts'
 import { memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { readObject } from './read-object.ts'
@@ -41,6 +41,12 @@ export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefin
     },
     sizeOf,
   )
+}
+
+/** The tree of the first parent, also for a merge; the empty tree for a root commit. One round trip at most. */
+export async function treeBefore(repo: Repository, { parents }: Pick<Commit, 'parents'>): Promise<Oid> {
+  const parent = parents[0] && (await readCommit(repo, parents[0]))
+  return parent ? parent.tree : emptyTreeOid
 }
 
 /** Caches a new commit after it has been stored. */

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate as deflateCallback, deflateSync, type ZlibOptions } from 'node:zlib'
 import { syncFolders } from '../../kernel/durable.ts'
-import type { Oid } from '../format/oid.ts'
+import { emptyTreeOid, type Oid } from '../format/oid.ts'
 import { pathToBytes } from '../format/path-bytes.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { ObjectType } from './cat-file.ts'
@@ -207,6 +207,9 @@ export type NewCommit = {
   readonly committer: NewSignature
   readonly message: string
 }
+
+/** What to write with a commit of this tree: git knows the empty tree without an object, but its connectivity check needs one. */
+export const emptyTreeFor = (tree: Oid): NewObject[] => (tree === emptyTreeOid ? [treeObject([])] : [])
 
 /** Builds a commit without storing it. */
 export function commitObject({ tree, parents, author, committer, message }: NewCommit): NewObject {

@@ -1,9 +1,9 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo, sshUrlToRepo } from '../../../api/site.ts'
-import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { shownPath } from '../../../git/format/text.ts'
 import { changedFiles } from '../../../git/history/changes.ts'
-import { type Commit, readCommit, titleOf } from '../../../git/objects/commits.ts'
+import { type Commit, readCommit, titleOf, treeBefore } from '../../../git/objects/commits.ts'
 import { formatSignatureTime } from '../../../git/objects/signature.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { avatarUrl, pictureUrl } from '../../namespaces/index.ts'
@@ -121,8 +121,7 @@ export class PayloadProject {
 
 /** A rename is an added and a removed path. */
 async function pathsOf(repo: Repository, commit: Commit) {
-  const parent = commit.parents[0] === undefined ? undefined : await readCommit(repo, commit.parents[0])
-  const { files } = await changedFiles(repo, parent?.tree ?? (emptyTreeOid as Oid), commit.tree)
+  const { files } = await changedFiles(repo, await treeBefore(repo, commit), commit.tree)
   const of = (...statuses: readonly string[]) => files.filter(({ status }) => statuses.includes(status))
   return {
     added: of('added', 'renamed')

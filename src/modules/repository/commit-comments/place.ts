@@ -3,7 +3,7 @@ import { emptyTreeOid } from '../../../git/format/oid.ts'
 import { shownPath } from '../../../git/format/text.ts'
 import type { FilePatch } from '../../../git/history/patch-reader.ts'
 import { patchesBetweenTrees } from '../../../git/history/patches.ts'
-import { type Commit, readCommit } from '../../../git/objects/commits.ts'
+import { type Commit, treeBefore } from '../../../git/objects/commits.ts'
 import {
   type ChangedLine,
   findLine,
@@ -20,9 +20,8 @@ type InProject = { readonly project: Located; readonly commit: Commit }
 /** Changes of a commit against its first parent. */
 async function changedFiles(ctx: Ctx, { project, commit }: InProject): Promise<readonly FilePatch[]> {
   const repo = openRepository(ctx, project)
-  const parent = commit.parents[0] && (await readCommit(repo, commit.parents[0]))
-  const limits = diffLimits(ctx.settings)
-  return (await patchesBetweenTrees(repo, parent?.tree ?? emptyTreeOid, commit.tree, limits)).files
+  const before = await treeBefore(repo, commit)
+  return (await patchesBetweenTrees(repo, before, commit.tree, diffLimits(ctx.settings))).files
 }
 
 /** Whether a commit added or removed this line; context lines do not count. Costs as much as the diff of the commit. */

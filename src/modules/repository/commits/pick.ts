@@ -1,15 +1,15 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { mergeTrees } from '../../../git/merge/merge-trees.ts'
 import {
   type Commit,
   cacheCommit,
   parseCommit,
-  readCommit,
   readCommitsWithin,
   titleOf,
+  treeBefore,
 } from '../../../git/objects/commits.ts'
-import { commitObject, type NewSignature, treeObject, writeObjects } from '../../../git/objects/objects.ts'
+import { commitObject, emptyTreeFor, type NewSignature, writeObjects } from '../../../git/objects/objects.ts'
 import { writtenAs } from '../../../git/objects/signature.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure } from '../../../kernel/failure.ts'
@@ -28,12 +28,6 @@ export type Pick = {
   /** Verbs of the error message: `['cherry-pick', 'cherry-picked']`. */
   readonly verbs: readonly [infinitive: string, participle: string]
   readonly noun: 'commit' | 'merge request'
-}
-
-/** The tree of the first parent, also for a merge; the empty tree for a root commit. */
-async function treeBefore(repo: Repository, { parents }: Commit): Promise<Oid> {
-  const parent = parents[0] && (await readCommit(repo, parents[0]))
-  return parent ? parent.tree : emptyTreeOid
 }
 
 /** What is applied or reverted, in error messages. */
@@ -110,8 +104,7 @@ export async function applyPick(repo: Repository, pick: Pick, onto: Commit): Pro
   return {
     commit,
     async store() {
-      // Git knows the empty tree without an object, but its connectivity checks need the object.
-      await writeObjects(repo, [...(tree === emptyTreeOid ? [treeObject([])] : []), object])
+      await writeObjects(repo, [...emptyTreeFor(tree), object])
       cacheCommit(repo, commit)
     },
   }

@@ -1,12 +1,12 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { slicePage } from '../../../api/page.ts'
 import { FilePath, Flag, List, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
-import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { maxListedPathLength } from '../../../git/format/path-length.ts'
 import { mergeBases, refsContaining } from '../../../git/history/ancestry.ts'
 import { commitStats } from '../../../git/history/changes.ts'
 import { patchesBetweenTrees } from '../../../git/history/patches.ts'
-import { readCommit } from '../../../git/objects/commits.ts'
+import { treeBefore } from '../../../git/objects/commits.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { invalid, notFound } from '../../../kernel/failure.ts'
 import { openRepository, project } from '../../projects/index.ts'
@@ -94,13 +94,8 @@ export const commitRoutes = [
     async handle({ subject, params, page, ctx }) {
       const repo = openRepository(ctx, subject)
       const commit = await getCommit(repo, params.sha)
-      const parent = commit.parents[0] && (await readCommit(repo, commit.parents[0]))
-      const { files } = await patchesBetweenTrees(
-        repo,
-        parent?.tree ?? emptyTreeOid,
-        commit.tree,
-        diffLimits(ctx.settings),
-      )
+      const before = await treeBefore(repo, commit)
+      const { files } = await patchesBetweenTrees(repo, before, commit.tree, diffLimits(ctx.settings))
       return slicePage(files, page)
     },
   }),

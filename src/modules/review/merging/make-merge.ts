@@ -1,16 +1,10 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { isAncestor } from '../../../git/history/ancestry.ts'
 import { listCommitIds } from '../../../git/history/history.ts'
 import { mergeCommits } from '../../../git/merge/merge-commits.ts'
 import { cacheCommit, parseCommit, readCommits } from '../../../git/objects/commits.ts'
-import {
-  commitObject,
-  type NewObject,
-  type NewSignature,
-  treeObject,
-  writeObjects,
-} from '../../../git/objects/objects.ts'
+import { commitObject, emptyTreeFor, type NewSignature, writeObjects } from '../../../git/objects/objects.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { mergeMessage, squashMessage } from './messages.ts'
@@ -52,7 +46,7 @@ export async function makeMerge(
   const tree = await mergeCommits(repo, target, source)
   if (tree === 'conflict') return 'conflict'
   const committer = callerSignature(ctx)
-  const objects: NewObject[] = tree === emptyTreeOid ? [treeObject([])] : []
+  const objects = emptyTreeFor(tree)
   const add = (parents: readonly Oid[], message: string, author: NewSignature): Oid => {
     const object = commitObject({ tree, parents, author, committer, message })
     objects.push(object)

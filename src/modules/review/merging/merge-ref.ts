@@ -1,9 +1,9 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import { mergeCommits } from '../../../git/merge/merge-commits.ts'
 import { cacheCommit, parseCommit, readCommit } from '../../../git/objects/commits.ts'
-import { commitObject, treeObject, writeObjects } from '../../../git/objects/objects.ts'
+import { commitObject, emptyTreeFor, writeObjects } from '../../../git/objects/objects.ts'
 import { readRef, updateRefs } from '../../../git/refs/refs.ts'
 import { invalid, rowNotFound } from '../../../kernel/failure.ts'
 import { callerSignature } from '../../accounts/index.ts'
@@ -42,7 +42,7 @@ export async function ensureMergeRef(ctx: Ctx, subject: MergeRequestSubject): Pr
     committer: who,
     message: mergeMessage(row),
   })
-  await writeObjects(repo, [...(tree === emptyTreeOid ? [treeObject([])] : []), object])
+  await writeObjects(repo, [...emptyTreeFor(tree), object])
   cacheCommit(repo, parseCommit(object.oid, object.content))
   await updateRefs(repo, [{ name, to: object.oid }])
   return object.oid
