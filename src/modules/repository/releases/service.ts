@@ -1,12 +1,10 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Tx } from '../../../db/db.ts'
-import { emit } from '../../../events/log.ts'
 import { tagRef } from '../../../git/format/ref-name.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { conflict, Failure, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { tooLong } from '../../../kernel/violations.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { createTag, endRelease } from '../tags/service.ts'
+import { createTag, emitReleaseEvent, endRelease } from '../tags/service.ts'
 import { insertLinks, type LinkValues } from './link-queries.ts'
 import { requireLinks } from './link-service.ts'
 import type { MilestonesOfReleases } from './milestones.ts'
@@ -123,14 +121,6 @@ export async function editRelease(
     return (await findRelease(tx, project.id, tag))!
   })
 }
-
-const emitReleaseEvent = (
-  tx: Tx,
-  ctx: Ctx,
-  kind: 'release_created' | 'release_updated',
-  { id }: ProjectSubject,
-  tag: string,
-) => emit(tx, { kind, projectId: id, actorId: ctx.actor!.id, payload: { tag } })
 
 /** Deletes a release with its links and returns it; the tag stays. */
 export const removeRelease = (ctx: Ctx, project: ProjectSubject, tag: string): Promise<ReleaseRow> =>

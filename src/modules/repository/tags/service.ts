@@ -135,7 +135,8 @@ export async function endRelease(
   if (facts) await emit(tx, { kind: 'release_deleted', projectId, actorId: ctx.actor!.id, payload: { tag }, facts })
 }
 
-const emitReleaseEvent = (
+/** Emits that the release of a tag was created or changed. */
+export const emitReleaseEvent = (
   tx: Tx,
   ctx: Ctx,
   kind: 'release_created' | 'release_updated',
