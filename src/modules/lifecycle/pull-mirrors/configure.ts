@@ -10,6 +10,7 @@ import type { Destination } from '../../instance/index.ts'
 import { type ProjectSubject, projectIds, saveMirror } from '../../projects/index.ts'
 import { acceptImportUrl } from '../imports/service.ts'
 import { maskedUrl } from '../remotes/masked-url.ts'
+import { requireMirrorsAvailable } from '../remotes/mirrors-available.ts'
 import { updatePullMirror } from './jobs.ts'
 import { mirrorPurpose } from './purpose.ts'
 import { deletePullMirror, findMirrorUser, restartPullMirror, savePullMirror } from './queries.ts'
@@ -34,10 +35,6 @@ type MirrorInput = { readonly mirror?: boolean; readonly mirror_user_id?: number
 
 const blank = () => invalidFields({ import_url: ["can't be blank"] })
 
-function requireAvailable({ settings, actor }: Ctx): void {
-  if (!settings.mirror_available && !actor?.admin) throw forbidden()
-}
-
 /** The user whose rights a mirror has. Throws if the caller may not name this one. */
 async function userOf(ctx: Ctx, wanted: number | undefined, usual: number): Promise<number> {
   if (wanted === undefined || wanted === usual || wanted === ctx.actor!.id) return wanted ?? usual
@@ -59,7 +56,7 @@ export async function acceptNewMirror(
     return undefined
   }
   if (!hasUrl) throw blank()
-  requireAvailable(ctx)
+  requireMirrorsAvailable(ctx)
   const userId = await userOf(ctx, mirror_user_id, ctx.actor!.id)
   return async (tx, projectId, source) => {
     await saveMirror(tx, projectId, { userId })
@@ -108,7 +105,7 @@ async function changeMirror(
     return
   }
   if (!allows(projectPolicy.admin_mirror, ctx.actor, project.facts)) throw forbidden()
-  requireAvailable(ctx)
+  requireMirrorsAvailable(ctx)
   if (!was && !source) throw blank()
   // Updates from a URL have the rights of the user who entered it.
   const usual = source || !was || current === null ? ctx.actor!.id : current

@@ -2,10 +2,11 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { guardUrl } from '../../instance/index.ts'
 import { lockProject, type ProjectSubject } from '../../projects/index.ts'
 import { maskedUrl } from '../remotes/masked-url.ts'
+import { requireMirrorsAvailable } from '../remotes/mirrors-available.ts'
 import { pushToMirror } from './jobs.ts'
 import { targetPurpose } from './purpose.ts'
 import {
@@ -26,10 +27,6 @@ const maxMirrors = 10
 
 const missing = () => notFound('Remote Mirror')
 
-function requireAvailable({ settings, actor }: Ctx): void {
-  if (!settings.mirror_available && !actor?.admin) throw forbidden()
-}
-
 export async function getPushMirror(ctx: Ctx, projectId: number, id: number): Promise<PushMirrorRow> {
   const mirror = await findPushMirror(ctx.db, projectId, id)
   if (!mirror) throw missing()
@@ -42,7 +39,7 @@ export async function createPushMirror(
   project: ProjectSubject,
   { url, ...values }: PushMirrorValues & { url: string },
 ): Promise<PushMirrorRow> {
-  requireAvailable(ctx)
+  requireMirrorsAvailable(ctx)
   const target = await guardUrl(ctx, url, targetRules)
   if ('blocked' in target) throw invalidFields({ url: [`is blocked: ${target.blocked}`] })
   return ctx.transaction(async (tx) => {
@@ -90,7 +87,7 @@ export async function editPushMirror(
   id: number,
   values: Partial<PushMirrorValues>,
 ): Promise<PushMirrorRow> {
-  requireAvailable(ctx)
+  requireMirrorsAvailable(ctx)
   await ctx.transaction(async (tx) => {
     const edited = await updatePushMirror(tx, project.id, id, { ...values, userId: ctx.actor!.id })
     if (!edited) throw missing()
