@@ -107,7 +107,7 @@ export { findSubscribed, saveSubscription, subscribedSql } from './subscriptions
 export { recipientsOfEvent } from './subscriptions/recipient-queries.ts'
 export { participantRoutesOf, subscriptionRoutesOf } from './subscriptions/routes.ts'
 export { Suggestion } from './suggestions/entity.ts'
-export { linesIn, storable } from './suggestions/lines.ts'
+export { linesIn } from './suggestions/lines.ts'
 export {
   type AppliedSuggestion,
   type Follow,

@@ -1,4 +1,5 @@
 import type { Key } from 'openpgp'
+import { storable } from '../../../kernel/storable.ts'
 
 /** Name and e-mail address in a user id of a key. */
 export type Identity = { readonly name: string; readonly email: string }
@@ -43,7 +44,7 @@ export async function parseGpgKey(text: string): Promise<GpgPublicKey | undefine
   for (const user of key.users) {
     if (performance.now() > deadline) return undefined
     if (user.userID && (await holds(user.verify())))
-      identities.push({ name: storable(user.userID.name), email: storable(user.userID.email) })
+      identities.push({ name: storable(user.userID.name ?? ''), email: storable(user.userID.email ?? '') })
   }
   const subkeys: GpgPublicKey['subkeys'][number][] = []
   for (const subkey of key.subkeys) {
@@ -53,9 +54,6 @@ export async function parseGpgKey(text: string): Promise<GpgPublicKey | undefine
   }
   return identities.length === 0 ? undefined : { ...namesOf(key), identities, subkeys }
 }
-
-/** A user id may be any bytes, and PostgreSQL stores no NUL. */
-const storable = (text = ''): string => text.replaceAll('\0', '\ufffd').toWellFormed()
 
 /** Parses the block into a key for verification; `undefined` if it is not exactly one public key. */
 export async function readKeyBlock(text: string): Promise<Key | undefined> {

@@ -4,6 +4,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Ctx } from '../../../api/ctx.ts'
+import { storable } from '../../../kernel/storable.ts'
 import { type Destination, type GuardRules, guardUrl, pinOf, type Resolve } from './guard.ts'
 import { credentialsOf } from './url.ts'
 
@@ -238,9 +239,6 @@ async function readAnswer(
   const read = { status, reason, headers: Object.fromEntries(headers), body }
   return { status, location: response.headers.location, read }
 }
-
-/** PostgreSQL stores no NUL. */
-const storable = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed()
 
 /** Messages of Node contain addresses at most, and those are the receiver's own. */
 function messageOf(error: unknown): string {

@@ -1,4 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import { storable } from '../../../kernel/storable.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { oneLine } from '../../../mail/smtp-mailer.ts'
 import { buildMail } from '../../instance/index.ts'
@@ -18,13 +19,11 @@ export async function mailsOf(ctx: Ctx, slug: MailSlug, properties: Properties, 
     ? await pushMail(ctx, fields, { withDiff: properties.disable_diffs !== true })
     : pipelineMail(fields)
   const from = isPush && properties.send_from_committer_email ? await pusherAsSender(ctx, fields) : undefined
-  const short = oneLine(subject).slice(0, maxSubject).toWellFormed()
+  // Files and messages of commits may contain anything.
+  const short = storable(oneLine(subject).slice(0, maxSubject))
   const texts = paragraphs.map(storable)
   return recipientsIn(properties.recipients ?? '').map((to) => ({
-    ...buildMail(ctx.site, to, undefined, storable(short), ...texts),
+    ...buildMail(ctx.site, to, undefined, short, ...texts),
     ...(from && { from }),
   }))
 }
-
-/** PostgreSQL stores no NUL, which files and messages of commits may have. */
-const storable = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed()

@@ -1,3 +1,4 @@
+import { storable } from '../../../kernel/storable.ts'
 import type { Person } from '../records/people.ts'
 import { LeftOut } from './items.ts'
 
@@ -14,7 +15,7 @@ export const listIn = (value: unknown, most = 1000): readonly unknown[] =>
 
 /** Text that PostgreSQL stores, cut at a length. Null for anything else. */
 export const textIn = (value: unknown, maxLength: number): string | null =>
-  typeof value === 'string' ? value.slice(0, maxLength).replaceAll('\0', '\ufffd').toWellFormed() : null
+  typeof value === 'string' ? storable(value.slice(0, maxLength)) : null
 
 /** Text on one line; null if it is empty. */
 export const lineIn = (value: unknown, maxLength: number): string | null => {

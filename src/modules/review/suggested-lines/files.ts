@@ -6,7 +6,8 @@ import { readBlob } from '../../../git/objects/blobs.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import { findEntry } from '../../../git/objects/trees.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { type FileAt, linesOf, shiftBy, storable, type TextPosition } from '../../discussion/index.ts'
+import { storable } from '../../../kernel/storable.ts'
+import { type FileAt, linesOf, shiftBy, type TextPosition } from '../../discussion/index.ts'
 import { openRepository } from '../../projects/index.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { patchesOf } from '../merge-requests/versions.ts'
@@ -53,5 +54,8 @@ export async function fileAt(
   const content = (await readBlob(repo, entry.oid))?.content
   if (!content || content.includes(0) || isPointer(content)) return undefined
   const shiftOf = await shiftsBetween(ctx, repo, head, head_oid)
-  return { text: storable(content), shiftOf: (fromLine, toLine) => shiftOf(new_path, fromLine, toLine) }
+  return {
+    text: storable(content.toString('utf8')),
+    shiftOf: (fromLine, toLine) => shiftOf(new_path, fromLine, toLine),
+  }
 }

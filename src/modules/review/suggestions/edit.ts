@@ -1,5 +1,6 @@
 import { invalid } from '../../../kernel/failure.ts'
-import { type AppliedSuggestion, linesIn, storable } from '../../discussion/index.ts'
+import { storable } from '../../../kernel/storable.ts'
+import { type AppliedSuggestion, linesIn } from '../../discussion/index.ts'
 
 const firstLine = ({ from_line, shift }: AppliedSuggestion): number => from_line + shift
 const lastLine = ({ to_line, shift }: AppliedSuggestion): number => to_line + shift
@@ -24,7 +25,7 @@ export function applyTo(content: Buffer, suggestions: readonly AppliedSuggestion
   for (const each of suggestions.toSorted((a, b) => firstLine(b) - firstLine(a))) {
     const [from, to] = [firstLine(each) - 1, lastLine(each)]
     const before = Buffer.from(lines.slice(from, to).join(''), 'latin1')
-    if (to > lines.length || storable(before) !== each.from_content) throw changed()
+    if (to > lines.length || storable(before.toString('utf8')) !== each.from_content) throw changed()
     lines.splice(from, to - from, Buffer.from(each.to_content).toString('latin1'))
   }
   return Buffer.from(lines.join(''), 'latin1')
