@@ -1,4 +1,4 @@
-import { apiPrefix } from '../src/edges/http/mount.ts'
+import { apiPrefix } from '../src/edges/http/declared.ts'
 import type { Client } from './client.ts'
 import { type EndpointBench, expectedOf, headersOf } from './endpoints.ts'
 import { type Figures, figuresOf, median } from './figures.ts'

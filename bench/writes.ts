@@ -1,4 +1,4 @@
-import { apiPrefix } from '../src/edges/http/mount.ts'
+import { apiPrefix } from '../src/edges/http/declared.ts'
 import type { GitRequests } from './git-requests.ts'
 import type { Asked } from './load.ts'
 import { filePath } from './repository.ts'

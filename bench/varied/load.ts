@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { apiPrefix } from '../../src/edges/http/mount.ts'
+import { apiPrefix } from '../../src/edges/http/declared.ts'
 import { answerLoads } from '../load-process.ts'
 import { requestBytes, type Target, Wire } from '../wire.ts'
 import { tokenOf } from '../world.ts'

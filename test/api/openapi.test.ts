@@ -17,7 +17,7 @@ import {
   WholeOr,
 } from '../../src/api/params/types.ts'
 import { nullable } from '../../src/api/schema.ts'
-import { statusOf } from '../../src/edges/http/mount.ts'
+import { statusOf } from '../../src/edges/http/declared.ts'
 import { openApiDocument } from '../../src/edges/http/openapi/document.ts'
 import { errorExamples } from '../../src/edges/http/openapi/error-examples.ts'
 import { readExamples } from '../../src/edges/http/openapi/examples.ts'

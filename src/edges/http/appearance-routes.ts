@@ -4,7 +4,7 @@ import { contentTypeOf } from '../../modules/namespaces/index.ts'
 import { sendBody } from './answer.ts'
 import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
-import { fail } from './mount.ts'
+import { fail } from './fail.ts'
 import { logAnswer } from './request-log.ts'
 import type { Routes } from './server.ts'
 

@@ -5,7 +5,7 @@ import { findProjectAround, gitAccess, repositoryPath } from '../../modules/tran
 import { type Exchange, sendText } from './answer.ts'
 import { authenticateGit, denialAnswer } from './authenticate-git.ts'
 import type { HttpContext } from './context.ts'
-import { fail } from './mount.ts'
+import { fail } from './fail.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import type { RouteMatcher } from './wildcard-routes.ts'

@@ -9,9 +9,9 @@ import { type Exchange, sendText } from './answer.ts'
 import { shownToken } from './authenticate.ts'
 import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
+import { fail } from './fail.ts'
 import { unknownRoute } from './failures.ts'
 import { metricsContentType } from './metrics.ts'
-import { fail } from './mount.ts'
 
 export type MetricsParts = {
   /** The metrics in Prometheus text format. */

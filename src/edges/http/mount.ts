@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type TObject, Type } from 'typebox'
+import type { TObject } from 'typebox'
 import type { Caller } from '../../access/actor.ts'
 import { allows, needsAccount } from '../../access/policy.ts'
-import type { Scope } from '../../access/scopes.ts'
 import { shareKeyOf } from '../../access/share-key.ts'
 import { textsOf } from '../../api/cached-records.ts'
 import type { Ctx } from '../../api/ctx.ts'
@@ -13,7 +12,6 @@ import type { Page, Paged } from '../../api/page.ts'
 import { compileParams, type ParamsReader } from '../../api/params/compile.ts'
 import { ParameterError } from '../../api/params/parameter-error.ts'
 import type { RawParams } from '../../api/params/raw.ts'
-import { OneOf, Optional, Whole } from '../../api/params/types.ts'
 import { isCachedEntity, textsOfRows } from '../../api/pure-entity.ts'
 import { RecordText } from '../../api/record-texts.ts'
 import { RequestSnapshot } from '../../db/request-snapshot.ts'
@@ -22,7 +20,7 @@ import { isOffered } from '../../kernel/plan.ts'
 import { requireTerms } from '../../modules/instance/index.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { admit, authenticated, type Visitor } from './admit.ts'
-import { bytesOf, type Exchange, type Headers, sendJson, sendText } from './answer.ts'
+import { bytesOf, type Exchange, type Headers } from './answer.ts'
 import { type AnswerInWork, AnswersInWork, answerKind, leaveOnceSent } from './answers-in-work.ts'
 import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { LargeBodies } from './body/large-bodies.ts'
@@ -33,49 +31,17 @@ import type { ParsedBody } from './body/source.ts'
 import { announcesBody } from './body/source.ts'
 import { parseUrlencoded } from './body/urlencoded.ts'
 import type { HttpContext } from './context.ts'
-import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from './disconnect.ts'
+import { allParams, apiPrefix, scopesFor, statusOf } from './declared.ts'
+import { disconnectSignal } from './disconnect.ts'
 import { beginExchange } from './exchange.ts'
-import { answerFor, logFault } from './failures.ts'
-import { errorPage, hasPages, html, pageHeaders as htmlHeaders, wantsPage } from './html-page.ts'
+import { fail } from './fail.ts'
+import { answerFor } from './failures.ts'
 import { fingerprintOf } from './idempotency/fingerprint.ts'
 import { keyOf, once } from './idempotency/once.ts'
 import { captured, type Output, sendRendered, toClient } from './output.ts'
 import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 import { RouteTable } from './route-table.ts'
-
-export const apiPrefix = '/api/v4'
-
-/** Parameters of every list. Compat: values out of range are clamped. */
-export const pagingParams = {
-  page: Whole({ default: 1, description: 'Page number, from 1' }),
-  per_page: Whole({ default: 20, description: 'Items per page, at most 100' }),
-  pagination: Optional(
-    OneOf(['legacy', 'keyset'], { description: '`keyset` continues after an id; for lists ordered by id' }),
-  ),
-  id_after: Optional(
-    Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Keyset pagination: IDs greater than this' }),
-  ),
-  id_before: Optional(
-    Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Keyset pagination: IDs less than this' }),
-  ),
-}
-
-/** All parameters of an endpoint: those of its subject, its own, and those of lists. */
-export function allParams(e: Endpoint): TObject {
-  const own: TObject = e.params ?? Type.Object({})
-  return {
-    ...own,
-    properties: { ...(e.paged ? pagingParams : {}), ...e.subject.params.properties, ...own.properties },
-  } as TObject
-}
-
-/** Token scopes, one of which is enough, in the order in which the error message lists them. */
-export const scopesFor = (e: Endpoint): readonly Scope[] =>
-  e.method === 'GET' ? ['api', 'read_api', ...(e.scopes ?? [])] : ['api', ...(e.scopes ?? [])]
-
-export const statusOf = (e: Endpoint): number =>
-  e.status ?? (e.returns === null ? 204 : e.method === 'POST' ? 201 : 200)
 
 const maximumPerPage = 100
 const usualPerPage = 20
@@ -165,7 +131,7 @@ function server(e: Endpoint, context: HttpContext, { bodies, answers }: SharedBy
   const ownNames = Object.keys(e.params?.properties ?? {})
   let read: ParamsReader<TObject> | undefined
   const { onRevokedToken } = e
-  const hearsOfRevoked = (remoteAddress: string) =>
+  const onRevokedFrom = (remoteAddress: string) =>
     onRevokedToken && (async (token: string) => onRevokedToken(await context.open(null, remoteAddress), token))
 
   const route = apiPrefix + e.path
@@ -184,7 +150,7 @@ function server(e: Endpoint, context: HttpContext, { bodies, answers }: SharedBy
       const query = queryOf(request.raw.url!)
       const queryParams = parseUrlencoded(query)
       const settings = await context.settings.get()
-      const onRevoked = hearsOfRevoked(remoteAddress)
+      const onRevoked = onRevokedFrom(remoteAddress)
       const visitor: Visitor = { exchange, remoteAddress, settings, kind: 'api' }
       const token = shownToken(request.raw.headers, queryParams)
       const caller = await admit(token, visitor, context, onRevoked)
@@ -367,32 +333,6 @@ const eventSourceOf = ({ accept = '', 'last-event-id': last }: IncomingHttpHeade
 
 const isForm = (headers: IncomingHttpHeaders): boolean =>
   (headers['content-type'] ?? '').toLowerCase().startsWith('multipart/form-data')
-
-/** Sends the error response, to a browser as a page; logs errors that the caller did not cause. */
-export function fail(exchange: Exchange, error: unknown, { log, siteUrl }: Pick<HttpContext, 'log' | 'siteUrl'>): void {
-  if (error instanceof ClientDisconnected) {
-    exchange.res.statusCode = clientDisconnectedStatus
-    return
-  }
-  const { status, body, headers } = answerFor(error)
-  const { req, res, requestId } = exchange
-  // Not if the client disconnected. `req.destroyed` does not tell: it is true for a fully read request.
-  if (!res.destroyed)
-    logFault(log, error, { request_id: requestId, method: req.method, path: pathOf(req.url!) }, 'request failed')
-  if (res.headersSent) {
-    res.destroy()
-    return
-  }
-  const varying: Headers = hasPages(req) ? { vary: 'Origin, Accept' } : {}
-  if (wantsPage(req))
-    sendText(exchange, status, html(errorPage(status, siteUrl)), {
-      ...headers,
-      ...varying,
-      ...htmlHeaders,
-      'cache-control': 'no-cache',
-    })
-  else sendJson(exchange, status, body, { ...headers, ...varying })
-}
 
 function requireUnmodifiedSince(since: number, changedAt: string | undefined): void {
   // The header has a resolution of seconds.

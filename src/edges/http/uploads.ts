@@ -7,7 +7,7 @@ import { findUpload, loadProject, shownMediaType } from '../../modules/projects/
 import { repositoryPath } from '../../modules/transport/index.ts'
 import { type Exchange, sendEmpty } from './answer.ts'
 import type { HttpContext } from './context.ts'
-import { fail } from './mount.ts'
+import { fail } from './fail.ts'
 import { openForFiles } from './open-for-files.ts'
 import { logAnswer } from './request-log.ts'
 import { sendBlob } from './stored-blob.ts'

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../api/endpoint.ts'
 import { alternatives, isNullSchema, isOptional, type ParamSchema } from '../../../api/params/schema.ts'
 import { isOffered, type Plan } from '../../../kernel/plan.ts'
-import { allParams } from '../mount.ts'
+import { allParams } from '../declared.ts'
 import type { Components } from './components.ts'
 import { type JsonSchema, jsonSchema } from './json-schema.ts'
 import { operationIdOf } from './operation-id.ts'

@@ -1,7 +1,7 @@
 import { needsAccount } from '../../../access/policy.ts'
 import type { Endpoint } from '../../../api/endpoint.ts'
 import type { Entity } from '../../../api/entity.ts'
-import { statusOf } from '../mount.ts'
+import { statusOf } from '../declared.ts'
 import { errorExamples } from './error-examples.ts'
 
 const ref = (kind: 'schemas' | 'responses' | 'headers', name: string) => ({ $ref: `#/components/${kind}/${name}` })
