@@ -1,3 +1,4 @@
+import type { Caller } from '../../../access/actor.ts'
 import { everything, type List, type ListPart, type Matching } from '../../../api/list.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
@@ -22,6 +23,7 @@ import {
   ofState,
   partOfProjects,
   partsOf,
+  type Reached,
   type Wanted,
   walked,
 } from './parts-queries.ts'
@@ -81,63 +83,98 @@ function countedAs({ parts = [everything] }: Reach, other: Reach): NonNullable<L
 }
 
 function reachOf(wanted: Wanted, byUpdate: boolean): Reach {
-  const { type, caller, set, labels, search } = wanted
+  const { set, few, search } = wanted
   const matches = search && matchesText(search)
-  const bySearch = set.of === 'everyone' && !wanted.few ? matches : undefined
-  const few = wanted.few || matches !== undefined
-  const byLabel = set.of === 'everyone' && wanted.order && !few ? labels : undefined
-  const rows = (byUpdate ? byUpdateOf : tableOf)(type)
-  const range = wanted.updated ?? {}
-  const others = [...wanted.filters, ...inRange(raw('m.updated_at'), range), ...(matches && !bySearch ? [matches] : [])]
-  const counted = [...others, ...(labels ? [hasLabels(type, labels)] : [])]
+  const isSearchOfAll = set.of === 'everyone' && !few
+  const reached = reachedBy(wanted, byUpdate, isSearchOfAll ? undefined : matches)
+  if (set.of === 'project') return ofProject(reached, set.id)
+  if (set.of === 'group') return ofGroup(reached, set)
+  return isSearchOfAll && matches ? ofSearch(reached, matches) : ofEveryone(reached)
+}
+
+/** What is wanted with the conditions of its filters, and of `matches`, a text. */
+function reachedBy(wanted: Wanted, byUpdate: boolean, matches: Sql | undefined): Reached {
+  const { type, labels, filters, search, updated = {} } = wanted
+  const others = [...filters, ...inRange(raw('m.updated_at'), updated), ...(matches ? [matches] : [])]
   const labelCondition = labels && looksUpLabels(type, labels)
-  const filters = [...others, ...(labelCondition ? [labelCondition] : [])]
-  const reached = { ...wanted, few, rows, byUpdate, filters, others, labelCondition, counted }
-  const from = sql`from ${rows} m join projects p on p.id = m.project_id`
-  if (set.of === 'project') {
-    const own = [sql`m.project_id = ${set.id}`, ...filters]
-    const list = kindOf(type).hiddenBy
-      ? { from, where: [...own, notHidden(type, caller)] }
-      : { from: sql`from ${rows} m`, where: own }
-    return labels && !few ? { ...list, decide: (db) => labelledOfProject(db, reached, list.where) } : list
+  return {
+    ...wanted,
+    few: wanted.few || search !== undefined,
+    rows: (byUpdate ? byUpdateOf : tableOf)(type),
+    byUpdate,
+    others,
+    labelCondition,
+    filters: [...others, ...(labelCondition ? [labelCondition] : [])],
+    counted: [...others, ...(labels ? [hasLabels(type, labels)] : [])],
   }
-  const visible = [raw('not p.deleting'), visibleProjects(caller)]
-  const readableOnes = [...visible, readableRow(type, caller)]
-  const readable = [...readableOnes, ...filters]
-  if (set.of === 'group') {
-    const unarchived = set.archived ? [] : [raw('not p.archived')]
-    const projects = sql`select p.id from projects p where ${inGroup(set)}`
-    const number = numberIn(reached, and([...visible, readableKind(type, caller), ...unarchived, inListProjects]))
-    return {
-      from,
-      // The part of a total has the condition on labels.
-      where: [...readableOnes, ...(wanted.order || few ? filters : others), ...unarchived],
-      parts: [{ ...partOfProjects(reached), number }],
-      given: listProjects(projects),
-      onePlan: isPlannedOnce(reached),
-    }
+}
+
+const withProjects = (rows: Sql): Sql => sql`from ${rows} m join projects p on p.id = m.project_id`
+
+/** The conditions on a project `p` that the caller may see it. */
+const visible = (caller: Caller): readonly Sql[] => [raw('not p.deleting'), visibleProjects(caller)]
+
+const readable = ({ type, caller }: Reached): readonly Sql[] => [...visible(caller), readableRow(type, caller)]
+
+function ofProject(reached: Reached, id: number): Reach {
+  const { type, caller, rows, filters, labels, few } = reached
+  const own = [sql`m.project_id = ${id}`, ...filters]
+  const list = kindOf(type).hiddenBy
+    ? { from: withProjects(rows), where: [...own, notHidden(type, caller)] }
+    : { from: sql`from ${rows} m`, where: own }
+  return labels && !few ? { ...list, decide: (db) => labelledOfProject(db, reached, list.where) } : list
+}
+
+function ofGroup(reached: Reached, set: Extract<NoteableSet, { of: 'group' }>): Reach {
+  const { type, caller, rows, filters, others, order, few } = reached
+  const unarchived = set.archived ? [] : [raw('not p.archived')]
+  const projects = sql`select p.id from projects p where ${inGroup(set)}`
+  const readableProjects = [...visible(caller), readableKind(type, caller), ...unarchived, inListProjects]
+  return {
+    from: withProjects(rows),
+    // The part of a total has the condition on labels.
+    where: [...readable(reached), ...(order || few ? filters : others), ...unarchived],
+    parts: [{ ...partOfProjects(reached), number: numberIn(reached, and(readableProjects)) }],
+    given: listProjects(projects),
+    onePlan: isPlannedOnce(reached),
   }
-  if (bySearch) {
-    const table = sql`${tableOf(type)} m`
-    // Counted with labels that the planner may start from.
-    const total = { from, where: and([...readableOnes, ...counted, bySearch]) }
-    const matching = {
-      ...{ table, key: raw('m.id'), condition: bySearch, walked: walked(rows) },
+}
+
+/** Those of everyone that match a text, which is the condition `matches`. */
+function ofSearch(reached: Reached, matches: Sql): Reach {
+  const { type, rows, labels, filters, counted } = reached
+  const from = withProjects(rows)
+  // Counted with labels that the planner may start from.
+  const total = { from, where: and([...readable(reached), ...counted, matches]) }
+  return {
+    from,
+    where: [...readable(reached), ...filters],
+    matching: {
+      table: sql`${tableOf(type)} m`,
+      key: raw('m.id'),
+      condition: matches,
+      walked: walked(rows),
       ...(labels && { counted: total }),
-    }
-    return { from, where: readable, matching, onePlan: ofState(reached) }
+    },
+    onePlan: ofState(reached),
   }
-  if (few) return { from, where: readable }
+}
+
+function ofEveryone(reached: Reached): Reach {
+  const { type, caller, rows, filters, others, labels, state, order, few } = reached
+  const from = withProjects(rows)
+  const where = [...readable(reached), ...filters]
+  if (few) return { from, where }
   const inParts = caller !== null && !caller.admin
-  if (!byLabel && inParts) return { from, ...partsOf(reached, caller) }
-  if (!byLabel) {
-    const labelled = labels ? [isAmongLabelled(type, { titles: labels, state: wanted.state })] : []
-    return { from, where: [...readableOnes, ...others, ...labelled] }
+  if (labels && order) {
+    const decide: Reach['decide'] = inParts
+      ? (db) => labelledParts(db, reached, caller, where)
+      : (db) => labelledEverything(db, reached, { from, where: readable(reached) })
+    return { from, where, decide, onePlan: isPlannedOnce(reached) }
   }
-  const decide: Reach['decide'] = inParts
-    ? (db) => labelledParts(db, reached, caller, readable)
-    : (db) => labelledEverything(db, reached, { from, where: readableOnes })
-  return { from, where: readable, decide, onePlan: isPlannedOnce(reached) }
+  if (inParts) return { from, ...partsOf(reached, caller) }
+  const labelled = labels ? [isAmongLabelled(type, { titles: labels, state })] : []
+  return { from, where: [...readable(reached), ...others, ...labelled] }
 }
 
 /** The project `p` belongs to the group or one below it. */
