@@ -4,23 +4,19 @@ import type { TObject } from 'typebox'
 import type { Caller } from '../../access/actor.ts'
 import { allows, needsAccount } from '../../access/policy.ts'
 import { shareKeyOf } from '../../access/share-key.ts'
-import { textsOf } from '../../api/cached-records.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { type Endpoint, noRecord, type RawBody, unchanged, Variant } from '../../api/endpoint.ts'
-import { type Entity, presentAll } from '../../api/entity.ts'
-import type { Page, Paged } from '../../api/page.ts'
+import type { Endpoint } from '../../api/endpoint.ts'
+import type { Page } from '../../api/page.ts'
 import { compileParams, type ParamsReader } from '../../api/params/compile.ts'
 import { ParameterError } from '../../api/params/parameter-error.ts'
 import type { RawParams } from '../../api/params/raw.ts'
-import { isCachedEntity, textsOfRows } from '../../api/pure-entity.ts'
-import { RecordText } from '../../api/record-texts.ts'
 import { RequestSnapshot } from '../../db/request-snapshot.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
 import { requireTerms } from '../../modules/instance/index.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { admit, authenticated, type Visitor } from './admit.ts'
-import { bytesOf, type Exchange, type Headers } from './answer.ts'
+import type { Headers } from './answer.ts'
 import { type AnswerInWork, AnswersInWork, answerKind, leaveOnceSent } from './answers-in-work.ts'
 import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { LargeBodies } from './body/large-bodies.ts'
@@ -31,7 +27,7 @@ import type { ParsedBody } from './body/source.ts'
 import { announcesBody } from './body/source.ts'
 import { parseUrlencoded } from './body/urlencoded.ts'
 import type { HttpContext } from './context.ts'
-import { allParams, apiPrefix, scopesFor, statusOf } from './declared.ts'
+import { allParams, apiPrefix, scopesFor } from './declared.ts'
 import { disconnectSignal } from './disconnect.ts'
 import { beginExchange } from './exchange.ts'
 import { fail } from './fail.ts'
@@ -39,9 +35,9 @@ import { answerFor } from './failures.ts'
 import { fingerprintOf } from './idempotency/fingerprint.ts'
 import { keyOf, once } from './idempotency/once.ts'
 import { captured, type Output, sendRendered, toClient } from './output.ts'
-import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 import { RouteTable } from './route-table.ts'
+import { sendResult } from './send-result.ts'
 
 const maximumPerPage = 100
 const usualPerPage = 20
@@ -100,8 +96,6 @@ const limitsFor = ({ bodyLimit, fileLimit }: Endpoint, settings: Settings): Body
 
 const isTooMuch = (error: unknown): boolean => error instanceof Failure && error.kind === 'too_large'
 
-type Served = { caller: Caller }
-
 /** The parameters that the endpoint itself declares; the handler gets no others. */
 function ownParams(params: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
   const own: Record<string, unknown> = {}
@@ -139,7 +133,7 @@ function server(e: Endpoint, context: HttpContext, { bodies, answers }: SharedBy
   return async function serve(request, reply, given) {
     const exchange = beginExchange(request, reply, context.siteUrl, route)
     const { remoteAddress } = exchange
-    const served: Served = { caller: null }
+    let caller: Caller = null
     let body: ParsedBody | undefined
     let leaveBodies = () => {}
     let work: AnswerInWork | undefined
@@ -153,48 +147,48 @@ function server(e: Endpoint, context: HttpContext, { bodies, answers }: SharedBy
       const onRevoked = onRevokedFrom(remoteAddress)
       const visitor: Visitor = { exchange, remoteAddress, settings, kind: 'api' }
       const token = shownToken(request.raw.headers, queryParams)
-      const caller = await admit(token, visitor, context, onRevoked)
-      if (caller === undefined) return
-      served.caller = caller
+      const admitted = await admit(token, visitor, context, onRevoked)
+      if (admitted === undefined) return
+      caller = admitted
       if (announcesBody(request.raw.headers)) {
-        if (served.caller)
+        if (caller)
           leaveBodies = await bodies.enter(
             request.raw.headers,
-            shareKeyOf(served.caller, remoteAddress),
+            shareKeyOf(caller, remoteAddress),
             disconnectSignal(exchange),
           )
         body = await readBody({
           method: e.method,
           headers: request.raw.headers,
           body: request.raw,
-          limits: served.caller ? limitsFor(e, settings) : anonymousLimits,
+          limits: caller ? limitsFor(e, settings) : anonymousLimits,
           tmpDir: context.uploadsDir,
         }).catch((error: unknown) => {
           // Anonymous callers lack the ability in any case, so the rest of the body is not read.
-          if (served.caller === null && needsAccount(rule) && isTooMuch(error)) throw unauthenticated()
+          if (caller === null && needsAccount(rule) && isTooMuch(error)) throw unauthenticated()
           throw error
         })
         tokenInBody = token === undefined ? shownToken({}, body.params) : undefined
         if (tokenInBody !== undefined) {
-          const caller = await admit(tokenInBody, visitor, context, onRevoked)
-          if (caller === undefined) return
-          served.caller = caller
-        } else served.caller = await authenticated(token, visitor, context)
+          const readmitted = await admit(tokenInBody, visitor, context, onRevoked)
+          if (readmitted === undefined) return
+          caller = readmitted
+        } else caller = await authenticated(token, visitor, context)
       }
       if (kind) {
-        work = await answers.enter(shareKeyOf(served.caller, remoteAddress), kind, disconnectSignal(exchange))
-        if (work.waited) served.caller = await authenticated(token ?? tokenInBody, visitor, context)
+        work = await answers.enter(shareKeyOf(caller, remoteAddress), kind, disconnectSignal(exchange))
+        if (work.waited) caller = await authenticated(token ?? tokenInBody, visitor, context)
       }
       const raw = mergeRaw(pathParams(given), body?.params ?? {}, queryParams)
-      const target = await sudoTarget(served.caller, request.raw.headers, raw, context.db)
-      if (target) served.caller = target
-      else requireScope(served.caller, scopes)
+      const target = await sudoTarget(caller, request.raw.headers, raw, context.db)
+      if (target) caller = target
+      else requireScope(caller, scopes)
       read ??= compileParams(allParams(e), { plan: context.plan })
       const params = read(raw, e.method)
-      if (served.caller === null && needsAccount(rule)) throw unauthenticated()
+      if (caller === null && needsAccount(rule)) throw unauthenticated()
       const signal = e.method === 'GET' ? disconnectSignal(exchange) : undefined
       signal?.throwIfAborted()
-      const ctx = await context.open(served.caller, remoteAddress, {
+      const ctx = await context.open(caller, remoteAddress, {
         signal,
         snapshot,
         userAgent: request.raw.headers['user-agent'],
@@ -229,7 +223,7 @@ function server(e: Endpoint, context: HttpContext, { bodies, answers }: SharedBy
         })
         // A stream may read for long.
         if (e.returns !== null && 'raw' in e.returns) snapshot?.end()
-        await answer(e, { output, exchange, ctx, result, page, headers, query, context })
+        await sendResult(e, { output, exchange, ctx, result, page, headers, query, context })
       }
       const key = e.method === 'GET' ? undefined : idempotencyKeyOf(request.raw.headers)
       if (key === undefined || !ctx.actor) return await respond(ctx, toClient(exchange))
@@ -248,75 +242,9 @@ function server(e: Endpoint, context: HttpContext, { bodies, answers }: SharedBy
       leaveBodies()
       if (work) leaveOnceSent(work, exchange)
       await body?.cleanup()
-      logAnswer(context.log, exchange, served.caller)
+      logAnswer(context.log, exchange, caller)
     }
   }
-}
-
-type Handled = {
-  readonly output: Output
-  readonly exchange: Exchange
-  readonly ctx: Ctx
-  readonly result: unknown
-  readonly page: Page
-  readonly headers: Headers
-  readonly query: string
-  readonly context: HttpContext
-}
-
-async function answer(
-  e: Endpoint,
-  { output, exchange, ctx, result, page, headers, query, context }: Handled,
-): Promise<void> {
-  if (result === unchanged) return output.empty(304, headers)
-  const status = statusOf(e)
-  if (e.returns === null) return output.empty(status, headers)
-  if (result === noRecord) return output.json(status, null, headers)
-  if ('list' in e.returns) {
-    const records = await presentAll(e.returns.list, result as readonly unknown[], ctx)
-    context.onAnswer?.(e.method, e.path, status, records)
-    return output.json(status, records, headers)
-  }
-  if ('raw' in e.returns) {
-    const { body, contentType, sizeBytes } = result as RawBody
-    const length = sizeBytes === undefined ? {} : { 'content-length': sizeBytes }
-    return output.body(status, body, { 'content-type': contentType, ...length, ...headers })
-  }
-  if (result instanceof RecordText) {
-    context.onAnswer?.(e.method, e.path, status, JSON.parse(result.bytes.toString()))
-    return output.records(status, [result], false, headers)
-  }
-  const [shape, value] =
-    result instanceof Variant ? [result.shape, result.result] : [e.returns as Entity<unknown>, result]
-  const paged = e.paged ? (value as Paged<unknown>) : undefined
-  const rows = paged ? paged.rows : [value]
-  if (paged) {
-    const url = context.siteUrl + exchange.req.url!.split('?', 1)[0]
-    Object.assign(headers, pageHeaders(url, query, paged, page))
-  }
-  const shownStatus = ('status' in shape ? shape.status : undefined) ?? status
-  const texts = await cachedTexts(shape, rows, ctx)
-  if (texts) {
-    if (!paged && texts.length === 0) throw notFound(e.subject.what)
-    if (context.onAnswer)
-      context.onAnswer(e.method, e.path, shownStatus, JSON.parse(bytesOf(texts, e.paged === true).toString()))
-    return output.records(shownStatus, texts, e.paged === true, headers)
-  }
-  const records = await presentAll(shape as Entity<unknown>, rows, ctx)
-  const answered = e.paged ? records : records[0]
-  context.onAnswer?.(e.method, e.path, shownStatus, answered)
-  output.json(shownStatus, answered, headers)
-}
-
-/** The texts of rows; undefined if they are not cached. */
-async function cachedTexts(
-  shape: Variant['shape'],
-  rows: readonly unknown[],
-  ctx: Ctx,
-): Promise<readonly RecordText[] | undefined> {
-  if ('load' in shape) return textsOf(shape, rows as { id: number }[], ctx)
-  if (rows.length > 0 && rows.every((row) => row instanceof RecordText)) return rows
-  return isCachedEntity(shape) ? textsOfRows(shape, rows, ctx) : undefined
 }
 
 /** The key of a request that should take effect once, as the client chose it. */
