@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Duplex, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGunzip } from 'node:zlib'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Repository } from '../../git/repository/repository.ts'
 import type { Exit } from '../../git/runner/protocol.ts'
@@ -18,7 +16,7 @@ import {
 } from '../../modules/transport/index.ts'
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
 import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate-git.ts'
-import { atPaceOfClient, type BodyPace } from '../http/body/pace.ts'
+import type { BodyPace } from '../http/body/pace.ts'
 import { callerNow } from '../http/caller-now.ts'
 import type { HttpContext } from '../http/context.ts'
 import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from '../http/disconnect.ts'
@@ -28,6 +26,7 @@ import { observeGit } from '../http/metrics.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { RouteMatcher } from '../http/wildcard-routes.ts'
+import { relay } from './relay.ts'
 import { type GitRequest, parseGitUrl } from './request.ts'
 
 const uncached: Headers = {
@@ -78,14 +77,15 @@ async function serve(
     // Git sends the credentials that it has only after a 401.
     if (!ctx.actor && context.abandoned.retryAfter(remoteAddress) !== undefined)
       return challenge(exchange, 'Your network abandons too many requests. Sign in, or retry later.\n')
+    const pushing = { answers: context.answersToPush, pace: pushPace }
     if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
     else if ('plan' in access && isEmptyPush(req))
       sendEmpty(exchange, 200, { ...uncached, 'content-type': resultOf(service), 'content-length': 0 })
     else if ('plan' in access)
-      await push(exchange, ctx, { project: await createFromPush(ctx, access.plan) }, context, pushPace, true)
+      await push(exchange, ctx, { project: await createFromPush(ctx, access.plan) }, { ...pushing, created: true })
     else if (service === 'git-upload-pack')
       await fetch(exchange, ctx, { path: asked.path, target: access.target }, context, fetchPace)
-    else await push(exchange, ctx, access.target, context, pushPace)
+    else await push(exchange, ctx, access.target, pushing)
   } catch (error) {
     failed(exchange, error, context)
   } finally {
@@ -166,7 +166,7 @@ async function fetch(
     protocol: header(exchange, 'git-protocol'),
     requireStill,
   })
-  await converse(exchange, stream, head(exchange, resultOf('git-upload-pack')), pace)
+  await relay(exchange, stream, head(exchange, resultOf('git-upload-pack')), pace)
   requireEnd(exchange, await done)
   exchange.res.end()
 }
@@ -179,19 +179,19 @@ async function push(
   exchange: Exchange,
   ctx: Ctx,
   target: GitTarget,
-  { answersToPush }: HttpContext,
-  pace: BodyPace,
-  created = false,
+  {
+    pace,
+    ...options
+  }: { readonly pace: BodyPace; readonly answers: HttpContext['answersToPush']; readonly created?: boolean },
 ): Promise<void> {
   const { stream, done, settled } = await receivePush(ctx, target, {
     transport: 'http',
     statelessRpc: true,
     protocol: header(exchange, 'git-protocol'),
-    answers: answersToPush,
-    created,
+    ...options,
   })
   try {
-    await converse(exchange, stream, head(exchange, resultOf('git-receive-pack')), pace)
+    await relay(exchange, stream, head(exchange, resultOf('git-receive-pack')), pace)
     requireEnd(exchange, await done)
   } finally {
     await done.catch(() => {})
@@ -210,87 +210,6 @@ function requireEnd(exchange: Exchange, { signal }: Exit): void {
   disconnectSignal(exchange).throwIfAborted()
   throw new Failure('unavailable', 'The git process was interrupted. Retry later.')
 }
-
-/**
- * Relays between client and git with back-pressure in both directions. Starts the response with git's first output, and leaves
- * it open. Rejects if the request is malformed, whatever git answered; does not reject if the client disconnects.
- */
-async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pace: BodyPace): Promise<void> {
-  const { req, res } = exchange
-  const signal = disconnectSignal(exchange)
-  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
-  let broken: unknown
-  let isSent = false
-  const send = async () => {
-    try {
-      for await (const chunk of atPaceOfClient(bodyOf(req), pace)) {
-        // Reads the rest even after git has finished: only the end of a compressed body shows whether it was valid.
-        if (stream.readableEnded) continue
-        // What was refused is not decompressed. The server discards the rest before the next request on the connection.
-        if (stream.destroyed) break
-        if (!stream.write(chunk)) await drained(stream, signal)
-      }
-    } catch (error) {
-      const { code = '' } = error as NodeJS.ErrnoException
-      if (code.startsWith('Z_')) broken = new Failure('invalid', 'The body is not what its Content-Encoding says: gzip')
-      else if (code !== 'ECONNRESET') broken = error
-    } finally {
-      isSent = true
-      stream.end()
-    }
-  }
-  const pass = async (chunk: Buffer) => {
-    if (!broken && !signal.aborted && !res.write(chunk)) await drained(res, signal)
-  }
-  const answer = async () => {
-    // Only the end of a compressed body shows whether it was complete; until then, git's output is buffered up to a limit.
-    const held: Buffer[] = []
-    let heldBytes = 0
-    let isHolding = isCompressed(req)
-    const sendHeld = async () => {
-      isHolding = false
-      for (const chunk of held.splice(0)) await pass(chunk)
-    }
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      held.push(chunk)
-      heldBytes += chunk.length
-      if (!isHolding || isSent || heldBytes > maxHeldBytes) await sendHeld()
-    }
-    await sending
-    await sendHeld()
-  }
-  const sending = send()
-  await Promise.all([sending, answer()])
-  if (broken) throw broken
-}
-
-const isCompressed = (req: IncomingMessage): boolean => /^(x-)?gzip$/i.test(req.headers['content-encoding'] ?? '')
-
-/** More than git sends before it has read a negotiation of 16,000 commits. */
-const maxHeldBytes = 2 * 1024 * 1024
-
-/** The body, decompressed if necessary. Does not destroy the request at its end, which would close the connection. */
-function bodyOf(req: IncomingMessage): AsyncIterable<Buffer> {
-  const body = req.iterator({ destroyOnReturn: false })
-  if (!isCompressed(req)) return body
-  const gunzip = createGunzip()
-  // The reader gets the error.
-  pipeline(body, gunzip).catch(() => {})
-  return gunzip
-}
-
-/** Resolves when the stream drains, or when it closes or the client disconnects. */
-const drained = (stream: Writable, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const go = () => {
-      stream.off('drain', go).off('close', go)
-      signal.removeEventListener('abort', go)
-      resolve()
-    }
-    if (stream.destroyed || signal.aborted) return resolve()
-    stream.on('drain', go).on('close', go)
-    signal.addEventListener('abort', go)
-  })
 
 const header = ({ req }: Exchange, name: string): string | undefined => {
   const value = req.headers[name]
