@@ -8,7 +8,8 @@ import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { TestGit, type TestRepository } from '../testing.ts'
 import { moveLooseRef } from './loose-ref.ts'
-import { readRef, updateRefs } from './refs.ts'
+import { readRef } from './refs.ts'
+import { updateRefs } from './update-refs.ts'
 
 const run = promisify(execFile)
 

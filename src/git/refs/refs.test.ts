@@ -7,7 +7,8 @@ import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { removeStaleLocks } from '../repository/stale-locks.ts'
 import { TestGit, type TestRepository } from '../testing.ts'
-import { listRefs, readRef, readRefs, updateRefs } from './refs.ts'
+import { listRefs, readRef, readRefs } from './refs.ts'
+import { updateRefs } from './update-refs.ts'
 
 let world: TestGit
 beforeAll(async () => {

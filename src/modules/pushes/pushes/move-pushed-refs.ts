@@ -9,7 +9,7 @@ import {
   type RefUpdate,
   staleUpdates,
   updateRefs,
-} from '../../../git/refs/refs.ts'
+} from '../../../git/refs/update-refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import type { MoveOutcome } from '../../../git/transfer/ref-moves.ts'
 import { Failure } from '../../../kernel/failure.ts'

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
-import { NothingMoved, updateRefs } from '../../../git/refs/refs.ts'
+import { NothingMoved, updateRefs } from '../../../git/refs/update-refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { type Failure, forbidden, invalid, rowNotFound } from '../../../kernel/failure.ts'
 import { decide } from './decide.ts'
