@@ -1,9 +1,10 @@
 import { byKey, type Db, type Statement } from '../db/db.ts'
 import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
-import { and, empty, join, literal, raw, type Sql, sql } from '../db/sql.ts'
+import { and, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
-import { everything, type List, type ListPart } from './list.ts'
+import type { List } from './list.ts'
 import { type NarrowedList, prepared } from './matching-queries.ts'
+import { countOf, pageStatement, pickedRows, plannedFor, rowsWithIds } from './page-queries.ts'
 
 /** The part of a list that the caller requests. */
 export type Page = {
@@ -100,7 +101,15 @@ export async function fetchPage<S extends Shape>(
     const paged = await (list.few ? fetchFew : fetchIdsOfPage)(db, list, page)
     const rows = list.rowsById
       ? await fetchById(db, shape, list.rowsById, paged.rows)
-      : await reads.rows(shape, byKey(rowsOf(list, paged.rows)))
+      : await reads.rows(
+          shape,
+          byKey(
+            rowsWithIds(
+              list,
+              paged.rows.map(({ id }) => id),
+            ),
+          ),
+        )
     return { ...paged, rows }
   }
   const { where, offset } = rangeOf(list, page)
@@ -125,10 +134,6 @@ async function fetchFew(db: Db, list: NarrowedList, page: Page): Promise<Paged<I
   const ids = await fetchIds(db, list, pickedRows(list, where, list.few!, 0))
   return page.keyset ? keysetPaged(list, page, ids) : slicePage(ids, page)
 }
-
-/** The statement of these rows, in the order of the list. */
-const rowsOf = ({ select, key, order }: List, rows: readonly Identified[]): Sql =>
-  sql`${select!} where ${key!} = any(${rows.map(({ id }) => id)}::bigint[]) order by ${sortedBy(order)}`
 
 /** The ids of a page as one text, so that an empty page is cached, too. */
 async function fetchIds(db: Db, list: List, picked: Sql): Promise<Identified[]> {
@@ -193,106 +198,6 @@ function keysetPaged<Row>(list: List, { perPage }: Page, found: readonly Row[]):
     ...(last && { next: { name, id: last.id } as const }),
   }
 }
-
-function pageStatement(list: List, where: Sql, limit: number, offset: number): Sql {
-  const { select, key, order } = list
-  const sorted = sortedBy(order)
-  if (!key) return sql`${select!} where ${where} order by ${sorted} limit ${literal(limit)} offset ${literal(offset)}`
-  return sql`
-    ${select!} join (${pickedRows(list, where, limit, offset)}) as page on page.picked = ${key} order by ${sorted}
-  `
-}
-
-const sortedBy = (order: List['order']): Sql =>
-  join(
-    // Ascending keys have their nulls last in any case.
-    order.map(({ by, direction, nulls }) =>
-      direction === 'asc' ? sql`${by} asc` : nulls === 'last' ? sql`${by} desc nulls last` : sql`${by} desc`,
-    ),
-    ', ',
-  )
-
-/**
- * Keys of the rows of a page. Offset and limit are parameters, so that one prepared statement serves all pages; the literal limit
- * within lets the planner know that few rows are read.
- */
-function pickedRows(list: List, where: Sql, limit: number, offset: number): Sql {
-  const { from, key, order, parts, given } = list
-  const names = order.map((_, index) => raw(`sorted_${index}`))
-  const columns = order.map(({ by }, index) => sql`${by} as ${names[index]!}`)
-  const merged = sortedBy(order.map((key, index) => ({ ...key, by: names[index]! })))
-  // Named, because `*` counts as a read of whole rows (`TableCatalogue`).
-  const picked = sql`picked, ${join(names, ', ')}`
-  const needed = rowsToRead(offset + limit, list)
-  const most = literal(needed)
-  const rowsOf = ({ own }: ListPart, condition: Sql, tables = own?.from ?? from) =>
-    sql`select ${key!} as picked, ${join(columns, ', ')} ${tables} where ${own?.where ?? where} and ${condition}`
-  // `offset 0` keeps the planner from reading in order.
-  const sorted = (rows: Sql) => sql`(select ${picked} from (${rows} offset 0) as few order by ${merged} limit ${most})`
-  const inOrder = (rows: Sql) => sql`(${rows} order by ${sortedBy(order)} limit ${most})`
-  const candidates = (parts ?? [everything]).map((part) => {
-    if (!part.few) return inOrder(rowsOf(part, part.where))
-    if (!part.crowded) return sorted(rowsOf(part, part.where))
-    const range = sql`order by ${sortedBy(order)} limit ${literal(rowsToCheck(needed))}`
-    const { when, from: walked, where: condition } = part.crowded
-    const checked = rowsOf(part, sql`${when(needed)} and ${condition}`, walked(range))
-    const found = raw('(select count(*) from checked)')
-    return sql`
-      (
-        with checked as materialized ${inOrder(checked)} select ${picked} from checked where ${found} >= ${most}
-        union all ${sorted(rowsOf(part, sql`${part.where} and ${found} < ${most}`))}
-      )
-    `
-  })
-  return sql`
-    ${given ? sql`with ${given}` : empty}
-    select picked
-    from (${join(candidates, ' union all ')}) as candidates
-    order by ${merged}
-    limit ${limit}
-    offset ${offset}
-  `
-}
-
-/**
- * So that there are few statements: a power of two from 32, and of a list with one plan 32, 256, 2,048 or 16,384, as planning takes longer than
- * reading some hundred of its rows.
- */
-function rowsToRead(rows: number, { onePlan }: Pick<List, 'onePlan'>): number {
-  const step = onePlan ? 3 : 1
-  return 2 ** (5 + step * Math.max(0, Math.ceil(Math.log2(rows / 32) / step)))
-}
-
-/** Rows of a table to check for those of a crowded part: enough if one of 256 belongs to it. */
-const rowsToCheck = (needed: number): number => Math.min(256 * needed, 2 ** 16)
-
-/**
- * Expression for the number of rows of a list, of which each part counts as `most` at most. Once the first parts reach `most`, the others are
- * not counted.
- */
-export function countOf({ from, parts, given }: Pick<List, 'from' | 'parts' | 'given'>, where: Sql, most: number): Sql {
-  const limit = literal(most)
-  const counts = (parts ?? [everything]).map((part) => {
-    if (part.number) return sql`least(${part.number}, ${limit})`
-    const { own = { from, where } } = part
-    const rows = part.counted ?? { from: own.from, where: sql`${own.where} and ${part.where}` }
-    return sql`(select count(*) from (select 1 ${rows.from} where ${rows.where} limit ${limit}) as counted)`
-  })
-  // `offset 0` keeps the planner from writing out, and so counting, the first part twice.
-  const sum = counts.reduceRight(
-    (rest, count) => sql`
-      (
-        select case when first_part.found >= ${limit} then first_part.found else first_part.found + ${rest} end
-        from (select ${count} as found offset 0) as first_part
-      )
-    `,
-  )
-  return given ? sql`(with ${given} select ${sum})` : sum
-}
-
-/** A statement of rows or totals of the list, planned as suits it. */
-export const plannedFor = ({ onePlan }: Pick<List, 'onePlan'>, statement: Sql): Statement =>
-  onePlan ? byKey(statement) : statement
 
 /**
  * Returns a function that counts the rows of a list, up to `countedRows` + 1 of each part. A total that is probably cached is

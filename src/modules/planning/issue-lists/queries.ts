@@ -1,7 +1,7 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/list.ts'
 import { prepared } from '../../../api/matching-queries.ts'
-import { countOf, plannedFor } from '../../../api/page.ts'
+import { countOf, plannedFor } from '../../../api/page-queries.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, type RowOf } from '../../../db/row.ts'
 import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
