@@ -60,6 +60,7 @@ export {
   type UserRow,
   userReferenceColumns,
   userReferenceJson,
+  userReferenceOf,
   userReferenceRow,
   userRow,
 } from './users/queries.ts'

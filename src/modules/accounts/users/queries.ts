@@ -74,6 +74,10 @@ export const userReferenceJson = (alias: string): Sql =>
     `json_build_object('id', ${alias}.id, 'username', ${alias}.username, 'name', ${alias}.name, 'email', ${alias}.email, 'state', ${alias}.state, 'avatar', ${alias}.avatar)`,
   )
 
+/** The same of the user whose id is in a column; null if that is null. */
+export const userReferenceOf = (column: string): Sql =>
+  sql`(select ${userReferenceJson('u')} from users u where u.id = ${raw(column)})`
+
 const withTwoFactor = raw('exists (select from two_factors f where f.user_id = u.id and f.confirmed_at is not null)')
 
 /** True for users `u` whose profiles the caller may see: SQL twin of `isPrivateTo`. */

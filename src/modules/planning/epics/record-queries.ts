@@ -13,7 +13,7 @@ import {
   timestamp,
 } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { type UserReferenceRow, userReferenceOf } from '../../accounts/index.ts'
 import { joinHolder, joinVotes, readableRow, subscribedSql, visibleHolder } from '../../discussion/index.ts'
 import { type LabelReferenceRow, labelsJson } from '../labels/queries.ts'
 import { mostGenerations } from './limits.ts'
@@ -83,7 +83,7 @@ const columnsFor = (caller: Caller): Sql => sql`
   m.id, m.iid, m.namespace_id as group_id, g.full_path, m.title, m.description, m.state, m.confidential,
   m.start_date_is_fixed, m.start_date_fixed, ${inheritedStart} as start_date_inherited, m.due_date_is_fixed,
   m.due_date_fixed, ${inheritedDue} as due_date_inherited, m.closed_at, m.created_at, m.updated_at,
-  (select ${userReferenceJson('u')} from users u where u.id = m.author_id) as author,
+  ${userReferenceOf('m.author_id')} as author,
   (
     select json_build_object('id', m.id, 'iid', m.iid, 'group_id', m.namespace_id)
     from (select m.parent_id as id) as child join epics m on m.id = child.id ${joinHolder(type)}

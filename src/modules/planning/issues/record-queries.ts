@@ -13,7 +13,7 @@ import {
   timestamp,
 } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { type UserReferenceRow, userReferenceJson, userReferenceOf } from '../../accounts/index.ts'
 import { joinVotes, subscribedSql, timeSpentSql } from '../../discussion/index.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
 import { type EpicReferenceRow, epicOfIssueJson } from '../epic-links/queries.ts'
@@ -63,14 +63,11 @@ export type IssueRecordRow = RowOf<typeof issueRecordRow>
 const type = 'Issue'
 const id = raw('m.id')
 
-const person = (column: string): Sql =>
-  sql`(select ${userReferenceJson('u')} from users u where u.id = ${raw(`m.${column}`)})`
-
 /** Of a row named `m` with its project `p` and its milestone `ms`, for a caller. */
 export const issueColumns = (caller: Caller): Sql => sql`
   m.id, m.iid, m.project_id, p.full_path, m.title, m.description, m.state, m.confidential, m.discussion_locked,
-  m.due_date, m.weight, m.moved_to_id, m.closed_at, m.created_at, m.updated_at, ${person('author_id')} as author,
-  ${person('closed_by_id')} as closed_by,
+  m.due_date, m.weight, m.moved_to_id, m.closed_at, m.created_at, m.updated_at,
+  ${userReferenceOf('m.author_id')} as author, ${userReferenceOf('m.closed_by_id')} as closed_by,
   (
     select coalesce(json_agg(${userReferenceJson('u')} order by u.id), '[]')
     from issue_assignees a join users u on u.id = a.user_id

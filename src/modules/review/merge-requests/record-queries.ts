@@ -14,7 +14,7 @@ import {
 } from '../../../db/row.ts'
 import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
-import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { type UserReferenceRow, userReferenceJson, userReferenceOf } from '../../accounts/index.ts'
 import { newestPipelineIdSql, newestStatusSql, type Status, statuses } from '../../ci/index.ts'
 import { joinVotes, subscribedSql, timeSpentSql, unresolvedSql } from '../../discussion/index.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
@@ -90,9 +90,6 @@ export const mergeRequestRecordRow = {
 }
 export type MergeRequestRecordRow = RowOf<typeof mergeRequestRecordRow>
 
-const person = (column: string): Sql =>
-  sql`(select ${userReferenceJson('u')} from users u where u.id = ${raw(`m.${column}`)})`
-
 const people = (table: string): Sql => sql`
   (
     select coalesce(json_agg(${userReferenceJson('u')} order by u.id), '[]')
@@ -123,10 +120,11 @@ const columns = sql`
     (p.settings ->> 'only_allow_merge_if_all_discussions_are_resolved')::boolean,
     ${settingDefaults.only_allow_merge_if_all_discussions_are_resolved}
   ) as needs_resolution,
-  ${isApprovedSql} as approved, ${person('author_id')} as author, ${person('merged_by_id')} as merged_by,
-  ${person('closed_by_id')} as closed_by, ${people('merge_request_assignees')} as assignees,
-  ${people('merge_request_reviewers')} as reviewers, ${labelsJson('MergeRequest', raw('m.id'))} as labels,
-  ${milestoneJson('ms')} as milestone, votes.up as upvotes, votes.down as downvotes,
+  ${isApprovedSql} as approved, ${userReferenceOf('m.author_id')} as author,
+  ${userReferenceOf('m.merged_by_id')} as merged_by, ${userReferenceOf('m.closed_by_id')} as closed_by,
+  ${people('merge_request_assignees')} as assignees, ${people('merge_request_reviewers')} as reviewers,
+  ${labelsJson('MergeRequest', raw('m.id'))} as labels, ${milestoneJson('ms')} as milestone, votes.up as upvotes,
+  votes.down as downvotes,
   (select count(*)::integer from notes n where n.merge_request_id = m.id and not n.system) as user_notes_count,
   ${unresolvedSql(type, raw('m.id'))} as unresolved, m.time_estimate,
   ${timeSpentSql(type, raw('m.id'))} as total_time_spent
