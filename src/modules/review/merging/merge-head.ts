@@ -55,7 +55,7 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
     }
     if (!(await ctx.transaction((tx) => beginMerging(tx, row, merging)))) throw notMergeable()
     try {
-      const outcome = await moveTarget(ctx, repo, ref, row, merging, options)
+      const outcome = await moveTarget(ctx, { row, merging, repo, ref }, options)
       if (outcome === 'moved') return
       const error = outcome === 'already_merged' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
       await abandonMerge(ctx, row, merging.token, error)
@@ -71,17 +71,19 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
 /** Maximum attempts while others move the branch first. */
 const attempts = 30
 
-async function moveTarget(
-  ctx: Ctx,
-  repo: Repository,
-  ref: RefName,
-  row: MergingRow,
-  merging: Merging,
-  options: MergeOptions,
-): Promise<Outcome> {
+/** A merge whose row is locked, and the branch that it moves. */
+type Begun = {
+  readonly row: MergingRow
+  readonly merging: Merging
+  readonly repo: Repository
+  readonly ref: RefName
+}
+
+async function moveTarget(ctx: Ctx, begun: Begun, options: MergeOptions): Promise<Outcome> {
+  const { row, merging } = begun
   const author = merging.squash ? await signatureOf(ctx, row.author_id) : callerSignature(ctx)
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    const outcome = await tryToMove(ctx, repo, ref, row, merging, { ...options, author })
+    const outcome = await tryToMove(ctx, begun, { ...options, author })
     if (outcome !== 'stale') return outcome
     await sleep(5 * Math.min(attempt, 6) * Math.random())
   }
@@ -90,10 +92,7 @@ async function moveTarget(
 
 async function tryToMove(
   ctx: Ctx,
-  repo: Repository,
-  name: RefName,
-  row: MergingRow,
-  merging: Merging,
+  { row, merging, repo, ref: name }: Begun,
   options: MergeOptions & { readonly author: NewSignature },
 ): Promise<Outcome | 'stale'> {
   const target = await readRef(repo, name)
