@@ -6,7 +6,7 @@ import { type Commit, readCommitsWithin } from '../../../git/objects/commits.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { commitIdsOf, commitsOf } from './version-queries.ts'
 
-/** Maximum bytes of their messages together. */
+/** Maximum characters of their messages together. */
 const maxMessageCharacters = 32 * 1024 * 1024
 
 /** Commits of a version, newest first, as many as the limit allows. */

@@ -120,7 +120,7 @@ async function takeVersion(ctx: Ctx, row: MergingRow, { source, target }: Heads)
   })
 }
 
-/** Maximum bytes of messages of commits that a push added. */
+/** Maximum characters of messages of commits that a push added, in total. */
 const maxMessageCharacters = 32 * 1024 * 1024
 
 /** The number of commits, and as many of them as fit. */

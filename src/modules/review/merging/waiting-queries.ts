@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, notNull, nullable, textOf } from '../../../db/row.ts'
+import { integer, notNull, nullable, type RowOf, textOf } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { isPassing, newestStatusSql, statuses } from '../../ci/index.ts'
@@ -59,14 +59,18 @@ export const openWithPipeline = (
     `,
   )
 
+/** A commit whose pipeline is awaited. */
+const awaitedRow = { source_project_id: notNull(integer), sha: notNull(textOf<Oid>()) }
+type AwaitedRow = RowOf<typeof awaitedRow>
+
 /** The commit for whose pipeline an open merge request waits; with `settled`, if all its discussions are resolved. */
 export const findWaiting = (
   tx: Tx,
   mergeRequestId: number,
   { settled = false } = {},
-): Promise<{ readonly source_project_id: number; readonly sha: Oid } | undefined> =>
+): Promise<AwaitedRow | undefined> =>
   tx.row(
-    { source_project_id: notNull(integer), sha: notNull(textOf<Oid>()) },
+    awaitedRow,
     sql`
       select m.source_project_id, m.auto_merge_oid as sha
       from merge_requests m
@@ -82,9 +86,9 @@ export const findWaiting = (
 export const waitingInto = (
   tx: Tx,
   { projectId = null, groupId = null }: { readonly projectId?: number | null; readonly groupId?: number | null },
-): Promise<{ source_project_id: number; sha: Oid }[]> =>
+): Promise<AwaitedRow[]> =>
   tx.rows(
-    { source_project_id: notNull(integer), sha: notNull(textOf<Oid>()) },
+    awaitedRow,
     sql`
       select distinct m.source_project_id, m.auto_merge_oid as sha
       from merge_requests m join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id
@@ -101,9 +105,9 @@ const newestStatus = newestStatusSql(raw('m.source_project_id'), raw('m.auto_mer
  * The commits with a pipeline that has passed for which open merge requests wait all the same. Without those that were refused when they
  * were merged: each attempt makes commits.
  */
-export const heldAfterPipeline = (db: Db): Promise<{ source_project_id: number; sha: Oid }[]> =>
+export const heldAfterPipeline = (db: Db): Promise<AwaitedRow[]> =>
   db.rows(
-    { source_project_id: notNull(integer), sha: notNull(textOf<Oid>()) },
+    awaitedRow,
     sql`
       select distinct m.source_project_id, m.auto_merge_oid as sha
       from merge_requests m
