@@ -4,7 +4,7 @@ import { and, join, raw, type Sql, sql } from '../../../db/sql.ts'
 import { memberAtLeast } from '../../projects/index.ts'
 import { ownConfidential } from './own-confidential-queries.ts'
 
-type Reached = {
+type Counted = {
   readonly caller: Caller
   /** Which projects `p`; implies that the caller may read issues of each that are not confidential. */
   readonly projects: Sql
@@ -24,7 +24,7 @@ const columns = [
  * How many issues of these projects the caller may read: an expression, exact in its snapshot. It adds up a row of each project, and reads
  * only the confidential issues that the caller wrote or is assigned to. Twin of `readableRow`.
  */
-export function issuesIn({ caller, projects, hiddenOnly, state }: Reached): Sql {
+export function issuesIn({ caller, projects, hiddenOnly, state }: Counted): Sql {
   const chosen = columns.filter((each) => state === undefined || each.state === state)
   const sum = (column: 'all' | 'confidential'): Sql => raw(`(${chosen.map((each) => each[column]).join(' + ')})`)
   const confidential = sum('confidential')

@@ -1,5 +1,4 @@
 import { byKey, type Db } from '../../../db/db.ts'
-
 import { integer, nullable, text } from '../../../db/row.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { columnOf, labelsTableOf, type ScheduledType } from '../../discussion/index.ts'
