@@ -64,10 +64,9 @@ const record = (
   tx: Tx,
   ctx: Ctx,
   projectId: number,
-  what: 'ref_protected' | 'ref_protection_changed' | 'ref_unprotected',
-  kind: RefKind,
-  name: string,
-) => emit(tx, { kind: what, projectId, actorId: ctx.actor?.id ?? null, payload: { ref_kind: kind, name } })
+  kind: 'ref_protected' | 'ref_protection_changed' | 'ref_unprotected',
+  rule: Pick<ProtectedRefRow, 'kind' | 'name'>,
+) => emit(tx, { kind, projectId, actorId: ctx.actor?.id ?? null, payload: { ref_kind: rule.kind, name: rule.name } })
 
 /** Adds a rule. Throws `conflict` if a rule of this name exists. */
 export async function protectRef(
@@ -86,7 +85,7 @@ export async function protectRef(
     const id = await insertProtectedRef(tx, { ...rule, projectId: project.id })
     if (id === undefined) throw conflict(`${nouns[rule.kind]} '${rule.name}' already exists`)
     for (const [action, given] of each(grants)) await insertGrants(tx, id, action, given)
-    await record(tx, ctx, project.id, 'ref_protected', rule.kind, rule.name)
+    await record(tx, ctx, project.id, 'ref_protected', rule)
   })
   return getProtectedRef(ctx, project, rule.kind, rule.name)
 }
@@ -124,7 +123,7 @@ export async function changeProtectedRef(
       await deleteGrants(tx, rule.id, action, remove === 'all' ? undefined : remove)
       await insertGrants(tx, rule.id, action, add)
     }
-    await record(tx, ctx, project.id, 'ref_protection_changed', rule.kind, rule.name)
+    await record(tx, ctx, project.id, 'ref_protection_changed', rule)
   })
   return getProtectedRef(ctx, project, rule.kind, rule.name)
 }
@@ -134,7 +133,7 @@ export async function unprotectRef(ctx: Ctx, project: ProjectSubject, rule: Prot
   requireUnprotecting(ctx, project, rule)
   return ctx.transaction(async (tx) => {
     const removed = await deleteProtectedRef(tx, rule.id)
-    if (removed) await record(tx, ctx, project.id, 'ref_unprotected', rule.kind, rule.name)
+    if (removed) await record(tx, ctx, project.id, 'ref_unprotected', rule)
     return removed
   })
 }
