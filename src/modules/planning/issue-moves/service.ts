@@ -61,7 +61,8 @@ export async function moveIssue(ctx: Ctx, subject: IssueSubject, toProjectId: nu
     await copyLabels(tx, row.id, copy.id, target.id)
     await copyEvents(tx, row.id, copy.id, target.id)
     await copyUploads(tx, row.project_id, target.id, uploads)
-    await referToEachOther(tx, actorId, row, subject.project, copy, target, 'moved')
+    const original = { issue: row, project: subject.project }
+    await referToEachOther(tx, actorId, original, { issue: copy, project: target }, 'moved')
     await closeIssue(tx, row.id, actorId)
     await saveMovedTo(tx, row.id, copy.id)
     await moveLink(tx, row.id, copy.id)
@@ -91,7 +92,8 @@ export async function cloneIssue(
     const { copy, uploads, assignees, labels, description } = await arrive(tx, row, subject.project, target, cloning)
     await setLabels(tx, ctx, copy, labels, { create: false })
     if (target.id !== row.project_id) await copyUploads(tx, row.project_id, target.id, uploads)
-    await referToEachOther(tx, actorId, row, subject.project, copy, target, 'cloned')
+    const original = { issue: row, project: subject.project }
+    await referToEachOther(tx, actorId, original, { issue: copy, project: target }, 'cloned')
     await addTodos(tx, copy, assignees.map(assignment(actorId)))
     if (description) await noteMentions(tx, copy, { text: description, authorId: actorId, isNew: true })
     await recordActivity(tx, target.id)
@@ -135,31 +137,31 @@ async function arrive(
   return { copy, uploads: [...uploads], assignees, labels: labels.map(({ name }) => name), description }
 }
 
-type Placed = { readonly id: number; readonly iid: number; readonly project_id: number }
+/** An issue, and its project. */
+type Placed = {
+  readonly issue: { readonly id: number; readonly iid: number; readonly project_id: number }
+  readonly project: ProjectSubject
+}
+
+/** The reference to an issue in a text of another project. */
+const nameIn = ({ id, full_path }: ProjectSubject, { issue, project }: Placed): string =>
+  references('Issue', { ...issue, full_path: project.full_path }, { of: 'project', id, full_path }).relative
 
 /** Adds a system note to each of the two issues; each is shown to users who may read the other issue. */
 async function referToEachOther(
   tx: Tx,
   authorId: number,
-  issue: Placed,
-  source: ProjectSubject,
+  original: Placed,
   copy: Placed,
-  target: ProjectSubject,
   verb: 'moved' | 'cloned',
 ): Promise<void> {
-  const nameOf = ({ iid, project_id }: Placed, { full_path }: ProjectSubject, from: ProjectSubject) =>
-    references('Issue', { iid, project_id, full_path }, { of: 'project', id: from.id, full_path: from.full_path })
-      .relative
-  await insertCrossReference(tx, asNoteable(copy), {
-    authorId,
-    body: `${verb} from ${nameOf(issue, source, target)}`,
-    source: { noteable: asNoteable(issue) },
-    repeats: true,
-  })
-  await insertCrossReference(tx, asNoteable(issue), {
-    authorId,
-    body: `${verb} to ${nameOf(copy, target, source)}`,
-    source: { noteable: asNoteable(copy) },
-    repeats: true,
-  })
+  const note = (to: Placed, text: string, other: Placed) =>
+    insertCrossReference(tx, asNoteable(to.issue), {
+      authorId,
+      body: `${verb} ${text} ${nameIn(to.project, other)}`,
+      source: { noteable: asNoteable(other.issue) },
+      repeats: true,
+    })
+  await note(copy, 'from', original)
+  await note(original, 'to', copy)
 }
