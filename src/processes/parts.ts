@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { Supervised } from './supervisor.ts'
 
 /** The modules that other processes import, as `file:` URLs; tests replace them. */
@@ -14,7 +12,6 @@ export function gitRunner({ runnerModule }: Parts, socketPath: string): Supervis
   return {
     name: 'The git runner',
     start: async () => {
-      if (!existsSync(fileURLToPath(runnerModule))) return absent()
       const { startRunner } = (await import(runnerModule)) as RunnerModule
       const runner = await startRunner({ socketPath })
       return {
@@ -24,10 +21,4 @@ export function gitRunner({ runnerModule }: Parts, socketPath: string): Supervis
       }
     },
   }
-}
-
-/** Placeholder without a runner, which runs until it is stopped. */
-function absent() {
-  const { promise, resolve } = Promise.withResolvers<undefined>()
-  return { pid: undefined, ended: promise, stop: async () => resolve(undefined) }
 }
