@@ -8,7 +8,7 @@ export { asNoteable as epicAsNoteable } from './epics/noteable.ts'
 export { type EpicRecordRow, findEpicRecords } from './epics/record-queries.ts'
 export { epic } from './epics/subject.ts'
 export { countAssigned } from './filters/assigned-queries.ts'
-export type { NoteableFilters, NoteableSet, UserFilter } from './filters/filters.ts'
+export type { NoteableFilters, NoteablePlace, NoteableSet, UserFilter } from './filters/filters.ts'
 export {
   exclusiveUsers,
   given,
@@ -20,6 +20,7 @@ export {
   searchedFields,
   viewParams,
 } from './filters/params.ts'
+export { placeOfGroup, placeOfProject, withinOf } from './filters/places.ts'
 export { byUsers, filtered, leavesFew, lookedUp } from './filters/queries.ts'
 export { reach } from './filters/reach-queries.ts'
 export { findIssues } from './issue-lists/list.ts'

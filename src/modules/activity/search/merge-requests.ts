@@ -1,9 +1,8 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { as, type Variant } from '../../../api/endpoint.ts'
 import type { Page } from '../../../api/page.ts'
-import type { Within } from '../../discussion/index.ts'
 import type { GroupSubject } from '../../groups/index.ts'
-import type { NoteableSet } from '../../planning/index.ts'
+import { type NoteablePlace, placeOfGroup, placeOfProject } from '../../planning/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { findMergeRequests, MergeRequest } from '../../review/index.ts'
 import type { SearchScope } from './scope.ts'
@@ -11,29 +10,24 @@ import type { SearchScope } from './scope.ts'
 const scope = { name: 'merge_requests', returns: [MergeRequest] } as const
 
 /** Merge requests with the words in title or description, newest first. */
-async function found(ctx: Ctx, set: NoteableSet, within: Within, text: string, page: Page): Promise<Variant> {
+async function found(ctx: Ctx, place: NoteablePlace, text: string, page: Page): Promise<Variant> {
   const filters = { search: { text, in: ['title', 'description'] } } as const
   const asked = { filters, order: { by: 'created_at', sort: 'desc' } } as const
-  return as(MergeRequest, await findMergeRequests(ctx, set, within, asked, page))
+  return as(MergeRequest, await findMergeRequests(ctx, place, asked, page))
 }
 
 export const mergeRequestsOfAll: SearchScope<null> = {
   ...scope,
-  find: ({ ctx, search, page }) => found(ctx, { of: 'everyone' }, { of: 'all' }, search, page),
+  find: ({ ctx, search, page }) => found(ctx, { of: 'everyone' }, search, page),
 }
 
 export const mergeRequestsInGroup: SearchScope<GroupSubject> = {
   ...scope,
-  find({ ctx, within, search, page }) {
-    const { full_path, traversal_ids: traversalIds } = within
-    return found(ctx, { of: 'group', traversalIds, archived: true }, { of: 'group', full_path }, search, page)
-  },
+  find: ({ ctx, within, search, page }) => found(ctx, placeOfGroup(within), search, page),
 }
 
 export const mergeRequestsInProject: SearchScope<ProjectSubject> = {
   ...scope,
   allow: 'read_merge_request',
-  find({ ctx, within: { id, full_path }, search, page }) {
-    return found(ctx, { of: 'project', id }, { of: 'project', id, full_path }, search, page)
-  },
+  find: ({ ctx, within, search, page }) => found(ctx, placeOfProject(within), search, page),
 }

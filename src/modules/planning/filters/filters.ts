@@ -31,4 +31,10 @@ export type NoteableSet =
   | { readonly of: 'everyone' }
   /** The caller may read this kind there. */
   | { readonly of: 'project'; readonly id: number }
+  /** With the groups below it; with archived projects, if `archived`. */
   | { readonly of: 'group'; readonly traversalIds: readonly number[]; readonly archived: boolean }
+
+/** The same with the path of the project or group, to which references in the records are relative. */
+export type NoteablePlace =
+  | Extract<NoteableSet, { of: 'everyone' }>
+  | (Exclude<NoteableSet, { of: 'everyone' }> & { readonly full_path: string })

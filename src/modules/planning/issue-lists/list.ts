@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
-import type { Within } from '../../discussion/index.ts'
-import type { NoteableSet } from '../filters/filters.ts'
+import type { NoteablePlace } from '../filters/filters.ts'
+import { withinOf } from '../filters/places.ts'
 import type { IssueShown } from '../issues/entity.ts'
 import { issueRecordRow } from '../issues/record-queries.ts'
 import type { IssueOrder } from './order-queries.ts'
@@ -19,11 +19,11 @@ export type IssueQuery = {
 /** A page of issues that the caller may read. */
 export async function findIssues(
   ctx: Ctx,
-  set: NoteableSet,
-  within: Within,
+  place: NoteablePlace,
   { filters, order = { by: 'created_at', sort: 'desc' }, ...how }: IssueQuery,
   page: Page,
 ): Promise<Paged<IssueShown>> {
-  const found = await fetchPage(ctx.db, issueRecordRow, listIssues(ctx.actor, set, filters, order), page)
+  const found = await fetchPage(ctx.db, issueRecordRow, listIssues(ctx.actor, place, filters, order), page)
+  const within = withinOf(place)
   return { ...found, rows: found.rows.map((issue) => ({ issue, within, ...how })) }
 }

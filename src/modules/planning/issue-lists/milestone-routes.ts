@@ -2,6 +2,7 @@ import { endpoint } from '../../../api/endpoint.ts'
 import { Id, Params } from '../../../api/params/types.ts'
 import { group } from '../../groups/index.ts'
 import { project } from '../../projects/index.ts'
+import { placeOfGroup, placeOfProject } from '../filters/places.ts'
 import { Issue } from '../issues/entity.ts'
 import { getMilestone } from '../milestones/service.ts'
 import { findIssues } from './list.ts'
@@ -19,10 +20,10 @@ export const milestoneIssueRoutes = [
     params,
     paged: true,
     returns: Issue,
-    async handle({ subject: { id, full_path }, params: { milestone_id }, page, ctx }) {
-      const milestone = await getMilestone(ctx, { of: 'project', id }, milestone_id)
+    async handle({ subject, params: { milestone_id }, page, ctx }) {
+      const milestone = await getMilestone(ctx, { of: 'project', id: subject.id }, milestone_id)
       const filters = { milestone: { id: milestone.id } }
-      return findIssues(ctx, { of: 'project', id }, { of: 'project', id, full_path }, { filters }, page)
+      return findIssues(ctx, placeOfProject(subject), { filters }, page)
     },
   }),
 
@@ -36,16 +37,10 @@ export const milestoneIssueRoutes = [
     params,
     paged: true,
     returns: Issue,
-    async handle({ subject: { id, full_path, traversal_ids: traversalIds }, params: { milestone_id }, page, ctx }) {
-      const milestone = await getMilestone(ctx, { of: 'group', id }, milestone_id)
+    async handle({ subject, params: { milestone_id }, page, ctx }) {
+      const milestone = await getMilestone(ctx, { of: 'group', id: subject.id }, milestone_id)
       const filters = { milestone: { id: milestone.id } }
-      return findIssues(
-        ctx,
-        { of: 'group', traversalIds, archived: true },
-        { of: 'group', full_path },
-        { filters },
-        page,
-      )
+      return findIssues(ctx, placeOfGroup(subject), { filters }, page)
     },
   }),
 ]

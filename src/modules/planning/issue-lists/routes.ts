@@ -3,6 +3,7 @@ import { endpoint } from '../../../api/endpoint.ts'
 import { group } from '../../groups/index.ts'
 import { instance } from '../../instance/index.ts'
 import { project } from '../../projects/index.ts'
+import { placeOfGroup, placeOfProject } from '../filters/places.ts'
 import { Issue } from '../issues/entity.ts'
 import { findIssues, type IssueQuery } from './list.ts'
 import { allParams, filtersOf, groupParams, type ListInput, orderOf, projectParams } from './params.ts'
@@ -25,7 +26,7 @@ export const issueListRoutes = [
     params: allParams,
     paged: true,
     returns: Issue,
-    handle: ({ params, page, ctx }) => findIssues(ctx, { of: 'everyone' }, { of: 'all' }, queryOf(params, ctx), page),
+    handle: ({ params, page, ctx }) => findIssues(ctx, { of: 'everyone' }, queryOf(params, ctx), page),
   }),
 
   endpoint({
@@ -37,8 +38,7 @@ export const issueListRoutes = [
     params: projectParams,
     paged: true,
     returns: Issue,
-    handle: ({ subject: { id, full_path }, params, page, ctx }) =>
-      findIssues(ctx, { of: 'project', id }, { of: 'project', id, full_path }, queryOf(params, ctx), page),
+    handle: ({ subject, params, page, ctx }) => findIssues(ctx, placeOfProject(subject), queryOf(params, ctx), page),
   }),
 
   endpoint({
@@ -51,13 +51,7 @@ export const issueListRoutes = [
     params: groupParams,
     paged: true,
     returns: Issue,
-    handle: ({ subject: { traversal_ids: traversalIds, full_path }, params, page, ctx }) =>
-      findIssues(
-        ctx,
-        { of: 'group', traversalIds, archived: !params.non_archived },
-        { of: 'group', full_path },
-        queryOf(params, ctx),
-        page,
-      ),
+    handle: ({ subject, params, page, ctx }) =>
+      findIssues(ctx, placeOfGroup(subject, { archived: !params.non_archived }), queryOf(params, ctx), page),
   }),
 ]

@@ -4,6 +4,7 @@ import { entity } from '../../../api/entity.ts'
 import { group } from '../../groups/index.ts'
 import { instance } from '../../instance/index.ts'
 import { project } from '../../projects/index.ts'
+import { placeOfGroup, placeOfProject } from '../filters/places.ts'
 import { allStatisticsParams, filtersOf, groupStatisticsParams, projectStatisticsParams } from './params.ts'
 import { countIssues, type IssueCounts } from './queries.ts'
 
@@ -52,8 +53,8 @@ export const issueStatisticsRoutes = [
     allow: 'read_issue',
     params: projectStatisticsParams,
     returns: IssueStatistics,
-    handle: ({ subject: { id }, params, ctx }) =>
-      countIssues(ctx.db, ctx.actor, { of: 'project', id }, filtersOf(params, ctx.plan)),
+    handle: ({ subject, params, ctx }) =>
+      countIssues(ctx.db, ctx.actor, placeOfProject(subject), filtersOf(params, ctx.plan)),
   }),
 
   endpoint({
@@ -65,12 +66,9 @@ export const issueStatisticsRoutes = [
     allow: 'list_issues',
     params: groupStatisticsParams,
     returns: IssueStatistics,
-    handle: ({ subject: { traversal_ids: traversalIds }, params, ctx }) =>
-      countIssues(
-        ctx.db,
-        ctx.actor,
-        { of: 'group', traversalIds, archived: !params.non_archived },
-        filtersOf(params, ctx.plan),
-      ),
+    handle({ subject, params, ctx }) {
+      const set = placeOfGroup(subject, { archived: !params.non_archived })
+      return countIssues(ctx.db, ctx.actor, set, filtersOf(params, ctx.plan))
+    },
   }),
 ]

@@ -3,6 +3,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import { endpoint } from '../../../api/endpoint.ts'
 import { slicePage } from '../../../api/page.ts'
 import { Params, Text } from '../../../api/params/types.ts'
+import { placeOfProject } from '../../planning/index.ts'
 import { openRepository, project } from '../../projects/index.ts'
 import { getCommit } from '../../repository/index.ts'
 import { MergeRequest } from '../merge-requests/entity.ts'
@@ -21,11 +22,10 @@ export const commitMergeRequestRoutes = [
     paged: true,
     returns: MergeRequest,
     async handle({ subject, params, page, ctx }) {
-      const { id, full_path } = subject
       const { oid } = await getCommit(openRepository(ctx, subject), params.sha)
       if (!allows(projectPolicy.read_merge_request, ctx.actor, subject.facts)) return slicePage([], page)
       const asked = { filters: { commit: oid }, order: { by: 'created_at', sort: 'desc' } } as const
-      return findMergeRequests(ctx, { of: 'project', id }, { of: 'project', id, full_path }, asked, page)
+      return findMergeRequests(ctx, placeOfProject(subject), asked, page)
     },
   }),
 ]

@@ -4,6 +4,7 @@ import { as, endpoint, variants } from '../../../api/endpoint.ts'
 import { slicePage } from '../../../api/page.ts'
 import { Id, Params } from '../../../api/params/types.ts'
 import { getDeployment } from '../../ci/index.ts'
+import { placeOfProject } from '../../planning/index.ts'
 import { project } from '../../projects/index.ts'
 import { MergeRequest, MergeRequestSimple } from '../merge-requests/entity.ts'
 import { findDeployed, maxCandidates } from './deployed.ts'
@@ -23,12 +24,11 @@ export const deploymentMergeRequestRoutes = [
     paged: true,
     returns: variants(MergeRequest, MergeRequestSimple),
     async handle({ subject, params, page, ctx }) {
-      const { id, full_path } = subject
       const deployment = await getDeployment(ctx, subject, params.deployment_id)
       if (!allows(projectPolicy.read_merge_request, ctx.actor, subject.facts))
         return as(MergeRequest, slicePage([], page))
       const ids = await findDeployed(ctx, subject, deployment)
-      return mergeRequestsPage(ctx, { of: 'project', id }, { of: 'project', id, full_path }, { ...params, ids }, page)
+      return mergeRequestsPage(ctx, placeOfProject(subject), { ...params, ids }, page)
     },
   }),
 ]

@@ -1,6 +1,7 @@
 import { endpoint, variants } from '../../../api/endpoint.ts'
 import { group } from '../../groups/index.ts'
 import { instance } from '../../instance/index.ts'
+import { placeOfGroup, placeOfProject } from '../../planning/index.ts'
 import { project } from '../../projects/index.ts'
 import { MergeRequest, MergeRequestSimple } from '../merge-requests/entity.ts'
 import { mergeRequestsPage } from './list.ts'
@@ -19,7 +20,7 @@ export const mergeRequestListRoutes = [
     params: allParams,
     paged: true,
     returns,
-    handle: ({ params, page, ctx }) => mergeRequestsPage(ctx, { of: 'everyone' }, { of: 'all' }, params, page),
+    handle: ({ params, page, ctx }) => mergeRequestsPage(ctx, { of: 'everyone' }, params, page),
   }),
 
   endpoint({
@@ -32,8 +33,7 @@ export const mergeRequestListRoutes = [
     params: projectParams,
     paged: true,
     returns,
-    handle: ({ subject: { id, full_path }, params, page, ctx }) =>
-      mergeRequestsPage(ctx, { of: 'project', id }, { of: 'project', id, full_path }, params, page),
+    handle: ({ subject, params, page, ctx }) => mergeRequestsPage(ctx, placeOfProject(subject), params, page),
   }),
 
   endpoint({
@@ -46,13 +46,7 @@ export const mergeRequestListRoutes = [
     params: groupParams,
     paged: true,
     returns,
-    handle: ({ subject: { traversal_ids, full_path }, params, page, ctx }) =>
-      mergeRequestsPage(
-        ctx,
-        { of: 'group', traversalIds: traversal_ids, archived: !params.non_archived },
-        { of: 'group', full_path },
-        params,
-        page,
-      ),
+    handle: ({ subject, params, page, ctx }) =>
+      mergeRequestsPage(ctx, placeOfGroup(subject, { archived: !params.non_archived }), params, page),
   }),
 ]

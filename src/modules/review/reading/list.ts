@@ -1,8 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { as, type Variant } from '../../../api/endpoint.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
-import type { Within } from '../../discussion/index.ts'
-import type { NoteableSet } from '../../planning/index.ts'
+import { type NoteablePlace, withinOf } from '../../planning/index.ts'
 import { countDiverged } from '../merge-requests/diverged.ts'
 import { MergeRequest, type MergeRequestShown, MergeRequestSimple } from '../merge-requests/entity.ts'
 import { lostChecks } from '../merge-requests/merge-status-queries.ts'
@@ -15,13 +14,12 @@ import { listMergeRequests, type MergeRequestFilters, type MergeRequestOrder } f
 /** A page of a list, in the requested view. */
 export async function mergeRequestsPage(
   ctx: Ctx,
-  set: NoteableSet,
-  within: Within,
+  place: NoteablePlace,
   input: ListInput,
   page: Page,
 ): Promise<Variant> {
   const asked = { filters: filtersOf(input, ctx.plan), order: orderOf(input) }
-  const found = await findMergeRequests(ctx, set, within, asked, page)
+  const found = await findMergeRequests(ctx, place, asked, page)
   if (input.view === 'simple') return as(MergeRequestSimple, found)
   const how = { labelDetails: input.with_labels_details, renderHtml: input.render_html }
   const rows = input.include_diverged_commits_count ? await withDiverged(ctx, found.rows) : found.rows
@@ -55,13 +53,13 @@ export async function checkUnchecked(
 /** A page of merge requests that the caller may read. */
 export async function findMergeRequests(
   ctx: Ctx,
-  set: NoteableSet,
-  within: Within,
+  place: NoteablePlace,
   { filters, order }: { readonly filters: MergeRequestFilters; readonly order: MergeRequestOrder },
   page: Page,
 ): Promise<Paged<MergeRequestShown>> {
-  const list = listMergeRequests(ctx.actor, set, filters, order)
+  const list = listMergeRequests(ctx.actor, place, filters, order)
   const found = await fetchPage(ctx.db, mergeRequestRecordRow, list, page)
   await checkUnchecked(ctx, found.rows)
+  const within = withinOf(place)
   return { ...found, rows: found.rows.map((mergeRequest) => ({ mergeRequest, within })) }
 }

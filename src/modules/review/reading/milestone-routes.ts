@@ -1,7 +1,7 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { Id, Params } from '../../../api/params/types.ts'
 import { group } from '../../groups/index.ts'
-import { getMilestone } from '../../planning/index.ts'
+import { getMilestone, placeOfGroup, placeOfProject } from '../../planning/index.ts'
 import { project } from '../../projects/index.ts'
 import { MergeRequest } from '../merge-requests/entity.ts'
 import { findMergeRequests } from './list.ts'
@@ -20,10 +20,10 @@ export const milestoneMergeRequestRoutes = [
     params,
     paged: true,
     returns: MergeRequest,
-    async handle({ subject: { id, full_path }, params: { milestone_id }, page, ctx }) {
-      const milestone = await getMilestone(ctx, { of: 'project', id }, milestone_id)
+    async handle({ subject, params: { milestone_id }, page, ctx }) {
+      const milestone = await getMilestone(ctx, { of: 'project', id: subject.id }, milestone_id)
       const asked = { filters: { milestone: { id: milestone.id } }, order }
-      return findMergeRequests(ctx, { of: 'project', id }, { of: 'project', id, full_path }, asked, page)
+      return findMergeRequests(ctx, placeOfProject(subject), asked, page)
     },
   }),
 
@@ -37,11 +37,10 @@ export const milestoneMergeRequestRoutes = [
     params,
     paged: true,
     returns: MergeRequest,
-    async handle({ subject: { id, full_path, traversal_ids }, params: { milestone_id }, page, ctx }) {
-      const milestone = await getMilestone(ctx, { of: 'group', id }, milestone_id)
+    async handle({ subject, params: { milestone_id }, page, ctx }) {
+      const milestone = await getMilestone(ctx, { of: 'group', id: subject.id }, milestone_id)
       const asked = { filters: { milestone: { id: milestone.id } }, order }
-      const below = { of: 'group', traversalIds: traversal_ids, archived: true } as const
-      return findMergeRequests(ctx, below, { of: 'group', full_path }, asked, page)
+      return findMergeRequests(ctx, placeOfGroup(subject), asked, page)
     },
   }),
 ]
