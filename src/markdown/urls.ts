@@ -1,3 +1,4 @@
+import { encodedPath } from '../kernel/encoded-path.ts'
 import { proxiedUrl } from './asset-proxy.ts'
 import { idPrefix } from './sanitize.ts'
 import type { MarkdownContext, RelativeLinks } from './types.ts'
@@ -10,8 +11,6 @@ const parse = (url: string, folder: string): URL | null =>
   URL.parse(url, `${nowhere}/${folder === '' ? '' : `${folder}/`}`)
 
 const isRelative = ({ origin }: URL): boolean => origin === nowhere
-
-const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
 /** Whether a path is that of a document with headings of its own. */
 const isDocument = (path: string): boolean => /\.(?:md|markdown|mdown|mkd|mkdn)$/i.test(path)

@@ -3,6 +3,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { readRef } from '../../../git/refs/refs.ts'
+import { encodedPath } from '../../../kernel/encoded-path.ts'
 import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
 
 const names = ['project_path', 'project_title', 'project_name', 'project_id', 'default_branch', 'commit_sha'] as const
@@ -17,7 +18,7 @@ export type Values = Readonly<Partial<Record<Placeholder, string>>>
 export const fill = (template: string, values: Values): string =>
   template.replace(pattern, (placeholder, name: Placeholder) => {
     const value = values[name]
-    return value === undefined ? placeholder : value.split('/').map(encodeURIComponent).join('/')
+    return value === undefined ? placeholder : encodedPath(value)
   })
 
 /**

@@ -1,4 +1,5 @@
 import { nullOid } from '../../../git/format/oid.ts'
+import { encodedPath } from '../../../kernel/encoded-path.ts'
 
 /* What a chat shows of an event: one model, which each format writes in its own way. */
 
@@ -61,7 +62,7 @@ function push(payload: Fields): ChatMessage {
   const isTag = payload['object_kind'] === 'tag_push'
   const name = String(ref).replace(/^refs\/(heads|tags)\//, '')
   const noun = isTag ? 'tag' : 'branch'
-  const tree = `${project.web_url}/-/${isTag ? 'tags' : 'tree'}/${name.split('/').map(encodeURIComponent).join('/')}`
+  const tree = `${project.web_url}/-/${isTag ? 'tags' : 'tree'}/${encodedPath(name)}`
   const person = `${short(payload['user_name'])} (${short(payload['user_username'])})`
   if (after === nullOid) return neutral([`${person} removed ${noun} `, short(name), ' from ', projectOf(payload)])
   if (isTag)

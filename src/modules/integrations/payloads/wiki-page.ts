@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo, sshUrlToRepo } from '../../../api/site.ts'
 import type { Payload } from '../../../events/catalogue.ts'
+import { encodedPath } from '../../../kernel/encoded-path.ts'
 import { pageOfEvent } from '../../text/index.ts'
 import { PayloadProject, userOf } from './blocks.ts'
 import { findGroupBlock } from './queries.ts'
@@ -33,7 +34,7 @@ export const wikiPagePayload: Builder = async (ctx, { event }) => {
       format: page.format,
       message: page.message,
       slug: page.slug,
-      url: `${webUrl}/${(page.slug ?? '').split('/').map(encodeURIComponent).join('/')}`,
+      url: `${webUrl}/${encodedPath(page.slug ?? '')}`,
       action: actions[event.kind as keyof typeof actions],
     },
   }

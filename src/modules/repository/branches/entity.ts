@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { cacheableEntity } from '../../../api/record-view.ts'
 import { described } from '../../../api/schema.ts'
 import type { Commit as GitCommit } from '../../../git/objects/commits.ts'
+import { encodedPath } from '../../../kernel/encoded-path.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { Commit } from '../commits/entity.ts'
 
@@ -41,7 +42,7 @@ export const Branch = cacheableEntity({
     name,
     commit: Commit.present({ commit, project }, view),
     ...standing,
-    web_url: `${view.site.url}/${project.full_path}/-/tree/${name.split('/').map(encodeURIComponent).join('/')}`,
+    web_url: `${view.site.url}/${project.full_path}/-/tree/${encodedPath(name)}`,
   }),
 })
 

@@ -3,6 +3,7 @@ import { visibilityName } from '../../../access/levels.ts'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../../api/site.ts'
+import { encodedPath } from '../../../kernel/encoded-path.ts'
 import { AuthorSchema, authorRecord } from '../../accounts/index.ts'
 import { snippetBranch } from './branch.ts'
 import type { SnippetRow } from './queries.ts'
@@ -18,8 +19,6 @@ const pageOf = (site: Site, { id, full_path }: Located): string =>
 /** The path of its repository, below the URL of the site. */
 export const repositoryPath = ({ id, full_path }: Located): string =>
   full_path === null ? `snippets/${id}` : `${full_path}/snippets/${id}`
-
-const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
 export const Snippet = entity({
   name: 'Snippet',
@@ -68,7 +67,7 @@ export const Snippet = entity({
       file_name: row.file_name,
       files: row.files.map(({ path }) => ({
         path,
-        raw_url: `${page}/raw/${snippetBranch}/${encoded(path)}`,
+        raw_url: `${page}/raw/${snippetBranch}/${encodedPath(path)}`,
       })),
     }
   },

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Payload } from '../../../events/catalogue.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
+import { encodedPath } from '../../../kernel/encoded-path.ts'
 import { findSideRepositoryById, openSideRepository } from '../../pushes/index.ts'
 import { pageAt } from './page-names.ts'
 import { contentOf, findPage, unlessTooLarge } from './pages.ts'
@@ -31,7 +32,7 @@ export async function pageOfEvent(
   const [made, page] = [await readCommit(repo, commit), await findPage(repo, commit, name.slug)]
   if (!made || !page) return undefined
   const { title, slug, format } = page
-  const url = `${ctx.site.url}/${holderPath}/-/wikis/${slug.split('/').map(encodeURIComponent).join('/')}`
+  const url = `${ctx.site.url}/${holderPath}/-/wikis/${encodedPath(slug)}`
   const content = await contentOf(repo, page).catch(unlessTooLarge)
   return content === undefined ? undefined : { title, slug, format, content, message: made.message.trimEnd(), url }
 }
