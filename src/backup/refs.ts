@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FilesHold } from '../db/held-files.ts'
 import type { Snapshot } from '../db/snapshot.ts'
-import { missingAs } from './missing.ts'
+import { missingAs } from '../kernel/missing.ts'
 import { type ChangeRow, currentChanges, mergeRequestHeads, type RepositoryRow, statesOf } from './queries.ts'
 import { happened, targetOfMoving, targetThen } from './refs-then.ts'
 

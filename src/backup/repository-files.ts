@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs'
 import { lstat, open, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { missingAs } from './missing.ts'
+import { missingAs } from '../kernel/missing.ts'
 import type { FileFacts, NewEntry } from './store/inventory.ts'
 import type { Piece, Writer } from './store/writer.ts'
 

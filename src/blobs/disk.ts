@@ -17,6 +17,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
+import { missingAs } from '../kernel/missing.ts'
 import { type BlobStore, type Digest, type FoundBlob, parseDigest, type StoredBlob, unexpected } from './blob-store.ts'
 import { writeFileOf } from './write-file.ts'
 
@@ -160,14 +161,14 @@ export class DiskBlobs implements BlobStore {
   }
 
   async tidy(before: Date): Promise<void> {
-    for (const name of await readdir(join(this.#folder, 'leaving')).catch(noEntries)) {
+    for (const name of await readdir(join(this.#folder, 'leaving')).catch(missingAs([]))) {
       const digest = parseDigest(name)
       if (!digest) continue
       // Does not overwrite a file stored since, which is younger.
       await link(this.#leaving(digest), this.#path(digest)).catch(present)
       await rm(this.#leaving(digest))
     }
-    for (const name of await readdir(join(this.#folder, 'tmp')).catch(noEntries)) {
+    for (const name of await readdir(join(this.#folder, 'tmp')).catch(missingAs([]))) {
       const path = join(this.#folder, 'tmp', name)
       const facts = await stat(path).catch(absent)
       if (facts && facts.mtime < before) await rm(path, { force: true })
@@ -176,7 +177,7 @@ export class DiskBlobs implements BlobStore {
 
   async *list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
     const root = join(this.#folder, 'sha256')
-    const inOrder = async (folder: string) => (await readdir(folder).catch(noEntries)).sort()
+    const inOrder = async (folder: string) => (await readdir(folder).catch(missingAs([]))).sort()
     for (const first of await inOrder(root))
       for (const second of await inOrder(join(root, first)))
         for (const name of await inOrder(join(root, first, second))) {
@@ -222,11 +223,6 @@ export class DiskBlobs implements BlobStore {
 
 const present = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EEXIST') throw error
-}
-
-const noEntries = (error: NodeJS.ErrnoException): string[] => {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
-  return []
 }
 
 const absent = (error: NodeJS.ErrnoException): undefined => {

@@ -2,6 +2,7 @@ import { closeSync, fsync as fsyncCallback, fsyncSync, openSync } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { missingAs } from './missing.ts'
 
 /*
  * After a power loss a file has its content if the file was synced, and its name if its folder was synced. POSIX promises no
@@ -37,7 +38,7 @@ const atOnce = 32
 export async function syncFolders(paths: Iterable<string>): Promise<void> {
   const all = [...new Set(paths)]
   for (let at = 0; at < all.length; at += atOnce) {
-    await Promise.all(all.slice(at, at + atOnce).map((path) => syncFolder(path).catch(unlessGone)))
+    await Promise.all(all.slice(at, at + atOnce).map((path) => syncFolder(path).catch(missingAs(undefined))))
   }
 }
 
@@ -48,14 +49,10 @@ export async function syncTree(path: string): Promise<void> {
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
     folders.push(folder)
     // Another process may remove a folder meanwhile.
-    const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone)
-    for (const entry of entries ?? []) if (entry.isDirectory()) open.push(join(folder, entry.name))
+    const entries = await readdir(folder, { withFileTypes: true }).catch(missingAs([]))
+    for (const entry of entries) if (entry.isDirectory()) open.push(join(folder, entry.name))
   }
   await syncFolders(folders)
-}
-
-function unlessGone(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
 }
 
 /** Creates a folder and its missing parents durably. `mode` applies to new ones. */

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
+import { missingAs } from '../../kernel/missing.ts'
 import { type Oid, parseOid } from '../format/oid.ts'
 import { isRefName, type RefName } from '../format/ref-name.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -169,10 +170,7 @@ async function readFolder(repo: Repository, path: string): Promise<Folder | 'ask
   const known = repo.git.cache.get(key) as Folder | undefined
   if (known?.facts === facts) return known
   const isSettled = Date.now() - found.mtimeMs > settledAfterMs
-  const entries = await readdir(place, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
-    throw error
-  })
+  const entries = await readdir(place, { withFileTypes: true }).catch(missingAs([]))
   const folders: string[] = []
   const files: string[] = []
   for (const entry of entries) {

@@ -2,6 +2,7 @@ import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder, syncTree } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { missingAs } from '../../kernel/missing.ts'
 import { sketchesName } from '../likeness/sketches.ts'
 import type { Repository } from '../repository/repository.ts'
 import { removeMaintenanceLocks, removeStaleLocks } from '../repository/stale-locks.ts'
@@ -123,11 +124,8 @@ export async function fsck(repo: Repository): Promise<string[]> {
  * Bytes of all files below `gitDir`, without the sketches; 0 if the directory does not exist. Walks the file system, no process.
  */
 export async function repositorySize(gitDir: string): Promise<number> {
-  const entries = await readdir(gitDir, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    // Packs and temporary files appear and disappear concurrently.
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
-    throw error
-  })
+  // Packs and temporary files appear and disappear concurrently.
+  const entries = await readdir(gitDir, { withFileTypes: true }).catch(missingAs([]))
   let total = 0
   for (const entry of entries) {
     const path = join(gitDir, entry.name)

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import { integer, type RowOf, text } from '../../../db/row.ts'
+import { missingAs } from '../../../kernel/missing.ts'
 
 /** Whether a storage may have this name. */
 export const isStorageName = (text: string): boolean => /^[a-z0-9_-]{1,50}$/.test(text)
@@ -44,11 +45,7 @@ export async function shardsOf(storageDir: string, of: 'projects' | 'side'): Pro
 }
 
 /** Names in a folder; none if it is absent or a file. */
-const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
-    throw error
-  })
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(missingAs([]))
 
 /** Path of the repository in its storage, without `.git`. */
 export const diskPath = ({ id }: { readonly id: number }): string =>
