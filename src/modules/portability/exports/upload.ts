@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { type GuardRules, OutboundFailure, sendOutbound } from '../../instance/index.ts'
+import { blobBody } from './blob-entry.ts'
 import type { FinishedRow } from './queries.ts'
-import { blobBody } from './shared.ts'
 
 /** Allowed addresses of uploads. */
 export const uploadRules: GuardRules = { purpose: 'import', schemes: ['http', 'https'] }

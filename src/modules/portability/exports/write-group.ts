@@ -8,8 +8,10 @@ import { fileEntry, type PackedEntry } from '../archive/pack.ts'
 import * as entries from '../layout/names.ts'
 import { groupRelations } from '../layout/relations.ts'
 import { LineFile, writeRecords } from '../records/write-records.ts'
-import { blobEntry, bundledEntry, writePeople } from './shared.ts'
+import { blobEntry } from './blob-entry.ts'
+import { bundleEntry } from './bundle-entry.ts'
 import { snapshotOf } from './snapshot-queries.ts'
+import { writePeople } from './write-people.ts'
 import { ProjectGone } from './write-project.ts'
 
 /** Writes the entries of the archive of a group and all groups below it into an empty folder, without projects. */
@@ -43,7 +45,7 @@ export async function writeGroup(ctx: Ctx, group: GroupSubject, folder: string):
   for (const [id, line] of lines) {
     const wiki = await findSideRepository(ctx.db, { kind: 'group_wiki', id })
     const path = join(folder, `wiki-${line}`)
-    const entry = wiki && (await bundledEntry(entries.groupWikiEntry(line), openSideRepository(ctx, wiki), path))
+    const entry = wiki && (await bundleEntry(entries.groupWikiEntry(line), openSideRepository(ctx, wiki), path))
     if (entry) made.push(entry)
   }
   return made

@@ -15,8 +15,10 @@ import { fileEntry, type PackedEntry } from '../archive/pack.ts'
 import * as entries from '../layout/names.ts'
 import { projectRelations } from '../layout/relations.ts'
 import { sorted, writeRecords } from '../records/write-records.ts'
-import { blobEntry, bundledEntry, writePeople } from './shared.ts'
+import { blobEntry } from './blob-entry.ts'
+import { bundleEntry } from './bundle-entry.ts'
 import { snapshotOf } from './snapshot-queries.ts'
+import { writePeople } from './write-people.ts'
 
 /** A project that is deleted while it is exported. */
 export class ProjectGone extends Error {
@@ -114,7 +116,7 @@ export async function writeProject(
   })
 
   const addBundle = async (name: string, repo: Repository): Promise<void> => {
-    const entry = await bundledEntry(name, repo, join(folder, `entry-${made.length}`))
+    const entry = await bundleEntry(name, repo, join(folder, `entry-${made.length}`))
     if (entry) made.push(entry)
   }
   await addBundle(entries.bundleEntry, openRepository(ctx, project))
