@@ -18,17 +18,20 @@ export type Share = { level: number; expiresAt: string | null }
 
 const ended = raw('expires_at <= current_date')
 
-/** Undefined if the project is shared with the group already. Replaces an expired share. */
-export async function insertProjectShare(
+const endedProjectShareRow = { project_id: integer, group_id: integer, group_access: integer }
+export type EndedProjectShare = RowOf<typeof endedProjectShareRow>
+
+const endedGroupShareRow = { shared_group_id: integer, shared_with_group_id: integer }
+export type EndedGroupShare = RowOf<typeof endedGroupShareRow>
+
+/** Undefined if the project is shared with the group already. An expired share is in the way. */
+export const insertProjectShare = (
   tx: Tx,
   projectId: number,
   groupId: number,
   { level, expiresAt }: Share,
-): Promise<ProjectShareRow | undefined> {
-  await tx.run(
-    sql`delete from project_group_links where project_id = ${projectId} and group_id = ${groupId} and ${ended}`,
-  )
-  return tx.row(
+): Promise<ProjectShareRow | undefined> =>
+  tx.row(
     projectShareRow,
     sql`
       insert into project_group_links (project_id, group_id, group_access, expires_at)
@@ -37,7 +40,17 @@ export async function insertProjectShare(
       returning id, project_id, group_id, group_access, expires_at
     `,
   )
-}
+
+/** Deletes the share if it has expired. */
+export const deleteEndedProjectShare = (tx: Tx, projectId: number, groupId: number): Promise<EndedProjectShare[]> =>
+  tx.rows(
+    endedProjectShareRow,
+    sql`
+      delete from project_group_links
+      where project_id = ${projectId} and group_id = ${groupId} and ${ended}
+      returning project_id, group_id, group_access
+    `,
+  )
 
 /** Returns the level of the deleted share; undefined if there was none. */
 export const deleteProjectShare = async (tx: Tx, projectId: number, groupId: number): Promise<number | undefined> =>
@@ -50,26 +63,29 @@ export const deleteProjectShare = async (tx: Tx, projectId: number, groupId: num
     )
   )?.group_access
 
-/** False if the group is shared with the other already. Replaces an expired share. */
-export async function insertGroupShare(
+/** False if the group is shared with the other already. An expired share is in the way. */
+export const insertGroupShare = async (
   tx: Tx,
   sharedGroupId: number,
   withGroupId: number,
   { level, expiresAt }: Share,
-): Promise<boolean> {
-  await tx.run(
-    sql`
-      delete from group_group_links
-      where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId} and ${ended}
-    `,
-  )
-  const inserted = await tx.run(sql`
+): Promise<boolean> =>
+  (await tx.run(sql`
     insert into group_group_links (shared_group_id, shared_with_group_id, group_access, expires_at)
     values (${sharedGroupId}, ${withGroupId}, ${level}, ${expiresAt}::date)
     on conflict (shared_group_id, shared_with_group_id) do nothing
-  `)
-  return inserted > 0
-}
+  `)) > 0
+
+/** Deletes the share if it has expired. */
+export const deleteEndedGroupShare = (tx: Tx, sharedGroupId: number, withGroupId: number): Promise<EndedGroupShare[]> =>
+  tx.rows(
+    endedGroupShareRow,
+    sql`
+      delete from group_group_links
+      where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId} and ${ended}
+      returning shared_group_id, shared_with_group_id
+    `,
+  )
 
 export const deleteGroupShare = async (tx: Tx, sharedGroupId: number, withGroupId: number): Promise<boolean> =>
   (await tx.run(sql`
@@ -102,10 +118,16 @@ export const groupSharedAt = async (
     )
   )?.created_at
 
-/** Deletes at most `size` expired shares of projects; returns their number. The access lock is held. */
-export const deleteEndedProjectShares = (tx: Tx, size: number): Promise<number> =>
-  tx.run(deleteSome('project_group_links', ended, size))
+/** Deletes at most `size` expired shares of projects; returns them. The access lock is held. */
+export const deleteEndedProjectShares = (tx: Tx, size: number): Promise<EndedProjectShare[]> =>
+  tx.rows(
+    endedProjectShareRow,
+    sql`${deleteSome('project_group_links', ended, size)} returning project_id, group_id, group_access`,
+  )
 
 /** As `deleteEndedProjectShares`, for shares of groups. */
-export const deleteEndedGroupShares = (tx: Tx, size: number): Promise<number> =>
-  tx.run(deleteSome('group_group_links', ended, size))
+export const deleteEndedGroupShares = (tx: Tx, size: number): Promise<EndedGroupShare[]> =>
+  tx.rows(
+    endedGroupShareRow,
+    sql`${deleteSome('group_group_links', ended, size)} returning shared_group_id, shared_with_group_id`,
+  )

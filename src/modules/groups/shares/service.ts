@@ -1,6 +1,7 @@
 import { groupPolicy } from '../../../access/group-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { conflict, Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { lockAccess, lockNamespace, namespacePlaced, projectPlaced } from '../../namespaces/index.ts'
@@ -8,8 +9,14 @@ import { lockProject, type ProjectSubject } from '../../projects/index.ts'
 import { lockGroup } from '../groups/queries.ts'
 import { type GroupSubject, loadGroup } from '../groups/subject.ts'
 import {
+  deleteEndedGroupShare,
+  deleteEndedGroupShares,
+  deleteEndedProjectShare,
+  deleteEndedProjectShares,
   deleteGroupShare,
   deleteProjectShare,
+  type EndedGroupShare,
+  type EndedProjectShare,
   insertGroupShare,
   insertProjectShare,
   type ProjectShareRow,
@@ -40,6 +47,8 @@ export async function shareProject(
     if (namespace.share_with_group_lock) throw invalid('The project sharing with group is disabled')
     if (namespace.traversal_ids.includes(group.id))
       throw conflict('Project cannot be shared with the group it is in or one of its ancestors.')
+    // A share that has expired is in the way until it is deleted.
+    await emitEndedOfProjects(tx, await deleteEndedProjectShare(tx, project.id, group.id))
     const link = await insertProjectShare(tx, project.id, group.id, share)
     if (!link) throw conflict('Group already shared with this group')
     await projectPlaced(tx, project.id)
@@ -81,6 +90,7 @@ export async function shareGroup(ctx: Ctx, group: GroupSubject, withGroupId: num
     if (!(await lockNamespace(tx, invited.id))) throw new Failure('not_found', 'Not Found')
     if (held.traversal_ids.includes(invited.id))
       throw conflict('A group cannot be shared with itself or one of its ancestors.')
+    await emitEndedOfGroups(tx, await deleteEndedGroupShare(tx, group.id, invited.id))
     if (!(await insertGroupShare(tx, group.id, invited.id, share)))
       throw conflict('The group has already been shared with this group')
     await namespacePlaced(tx, group.id)
@@ -105,4 +115,34 @@ export async function unshareGroup(ctx: Ctx, group: GroupSubject, withGroupId: n
       payload: { with_group_id: withGroupId },
     })
   })
+}
+
+/** Deletes at most `size` expired shares of projects; resolves with their number. */
+export const removeEndedProjectShares = (ctx: Ctx, size: number): Promise<number> =>
+  ctx.transaction(async (tx) => {
+    // Serialised with new shares: they lock the project's row, which deleting a share updates
+    // (0024_shares_endings_and_commit_addresses.sql).
+    await lockAccess(tx)
+    const ended = await deleteEndedProjectShares(tx, size)
+    await emitEndedOfProjects(tx, ended)
+    return ended.length
+  })
+
+/** As `removeEndedProjectShares`, for shares of groups. */
+export const removeEndedGroupShares = (ctx: Ctx, size: number): Promise<number> =>
+  ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const ended = await deleteEndedGroupShares(tx, size)
+    await emitEndedOfGroups(tx, ended)
+    return ended.length
+  })
+
+async function emitEndedOfProjects(tx: Tx, ended: readonly EndedProjectShare[]): Promise<void> {
+  for (const { project_id: projectId, ...payload } of ended)
+    await emit(tx, { kind: 'project_unshared', projectId, actorId: null, payload })
+}
+
+async function emitEndedOfGroups(tx: Tx, ended: readonly EndedGroupShare[]): Promise<void> {
+  for (const { shared_group_id: groupId, shared_with_group_id: withGroupId } of ended)
+    await emit(tx, { kind: 'group_unshared', groupId, actorId: null, payload: { with_group_id: withGroupId } })
 }

@@ -220,6 +220,26 @@ describe('expired shares', () => {
     for (const who of [world.root, boss]) expect(await seen(who)).toEqual([0, 0, 0])
   })
 
+  test.for(['daily purge', 'new share'] as const)(
+    'the end of an expired share is in the audit log: %s',
+    async (by, { world }) => {
+      const [project, group, partners] = [await world.project(), await world.group(), await world.group()]
+      const paths = [`/projects/${project.id}`, `/groups/${group.id}`]
+      const share = (path: string, expires_at?: string) =>
+        world.root.post(`${path}/share`, { group_id: partners.id, group_access: 30, expires_at })
+      for (const path of paths) expect((await share(path, yesterday)).status).toBe(201)
+      if (by === 'daily purge') await purgeEndedShares.run({}, await contextFor(world, null))
+      else for (const path of paths) expect((await share(path)).status).toBe(201)
+      for (const path of paths) {
+        const events = (await world.root.get(`${path}/audit_events`)).json as any[]
+        const ended = events.filter(({ event_name }) => /_unshared$/.test(event_name))
+        expect(ended, path).toMatchObject([
+          { author_id: -1, details: { remove: 'group_access', target_type: 'Group', target_id: partners.id } },
+        ])
+      }
+    },
+  )
+
   test('a daily job purges expired shares and no others', async ({ world }) => {
     const [project, group, partners] = [await world.project(), await world.group(), await world.group()]
     const lasting = await world.project()
