@@ -88,6 +88,43 @@ describe('GET /events/changes', () => {
     expect(await about(reporter)).toEqual(new Set())
   })
 
+  test('shows what changes the record of a project, group or account: the end of an import, shares, forks, confirmed addresses', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const [group, partners] = [await world.group(), await world.group()]
+    const source = await storedProject(world, { visibility: 'public' })
+    const start = await now(world, world.root)
+    const since = async (type: string, id: number) => {
+      await caughtUp(world)
+      const { json } = await world.root.get(`/events/changes?after=${start}&limit=500`)
+      return kindsOf((json as Record[]).filter((each) => each.target_type === type && each.target_id === id))
+    }
+    const { json: fork } = await ann.post(`/projects/${source.id}/fork`, { path: unique('fork') })
+    await world.runJobs()
+    await expect.poll(async () => (await ann.get(`/projects/${fork.id}`)).json.import_status).toBe('finished')
+    const share = { group_id: partners.id, group_access: 30 }
+    await world.root.post(`/projects/${fork.id}/share`, share)
+    await world.root.delete(`/projects/${fork.id}/share/${partners.id}`)
+    await world.root.delete(`/projects/${fork.id}/fork`)
+    await world.root.post(`/projects/${fork.id}/fork/${source.id}`)
+    expect(await since('Project', fork.id)).toEqual([
+      'project_created',
+      'project_imported',
+      'project_shared',
+      'project_unshared',
+      'fork_unlinked',
+      'fork_linked',
+    ])
+    await world.root.post(`/groups/${group.id}/share`, share)
+    await world.root.delete(`/groups/${group.id}/share/${partners.id}`)
+    expect(await since('Group', group.id)).toEqual(['group_shared', 'group_unshared'])
+    const identity = { provider: unique('provider'), extern_uid: unique('uid') }
+    expect((await world.root.put(`/users/${ann.id}`, identity)).status).toBe(200)
+    expect((await world.root.delete(`/users/${ann.id}/identities/${identity.provider}`)).status).toBe(204)
+    expect(await since('User', ann.id)).toEqual(['user_updated', 'user_identity_removed'])
+  })
+
   test('400 for a malformed cursor, 401 without a token', async ({ world }) => {
     const ann = await world.user()
     for (const after of ['x', '1', `${'9'.repeat(20)}-1`, '1-1-1', '1-9999999999999999'])
