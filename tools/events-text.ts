@@ -21,8 +21,8 @@ with a missing or unknown field, do not compile.
 - **Audit**: what \`GET /audit_events\` shows of it, with payload and facts under \`facts\`.
 
 Retention: the log has an event for \`event_retention_days\` days (a setting, 30 by default). The deletion of a project, group or user deletes the
-events about it, except the event of the deletion itself; events of which a deleted user was the actor have no actor from then on. Audit rows
-last for \`audit_event_retention_days\` days (0, the default, for ever) and are never changed. Lines of activity last as long as their project and author.
+events about it, except the event of the deletion itself and ends of memberships; events of which a deleted user was the actor have no
+actor from then on. Audit rows last for \`audit_event_retention_days\` days (0, the default, for ever) and are never changed. Lines of activity last as long as their project and author.
 `
 
 type Described = TSchema & { readonly type?: string; readonly anyOf?: readonly Described[]; readonly items?: Described }

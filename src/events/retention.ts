@@ -26,12 +26,12 @@ export const deleteEventsOfProject = (db: Db, projectId: number, size: number): 
 export const deleteEventsOfGroups = (db: Db, groupIds: readonly number[], size: number): Promise<number> =>
   db.run(deleteSome('events', sql`group_id = any(${groupIds}::bigint[]) and kind <> 'group_deleted'`, size))
 
-/** Deletes events about a user whose account is being removed. */
+/** Deletes events about a user whose account is being removed. Readers of the log that have read of a membership learn that it ended. */
 export const deleteEventsAbout = (db: Db, userId: number, size: number): Promise<number> =>
   db.run(
     deleteSome(
       'events',
-      sql`payload ? 'user_id' and (payload ->> 'user_id')::bigint = ${userId} and kind <> 'user_deleted'`,
+      sql`payload ? 'user_id' and (payload ->> 'user_id')::bigint = ${userId} and kind not in ('user_deleted', 'member_removed')`,
       size,
     ),
   )

@@ -74,9 +74,10 @@ export const groupEvents = {
     audit: { verb: 'change', noun: 'access_level', target: member },
   }),
   member_removed: event('A user is no longer a member', holder, {
-    payload: { user_id: id },
+    payload: { user_id: id, bot: optional(flag) },
     facts: { access_level: number },
-    audit: { verb: 'remove', noun: 'user_access', target: member },
+    // For a bot, the event of its token writes the audit row.
+    audit: { verb: 'remove', noun: 'user_access', target: member, unless: 'bot' },
     feed: { action: 'left', author: 'user_id' },
   }),
   member_invited: event('An e-mail address without an account is invited', holder, {

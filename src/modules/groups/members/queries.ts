@@ -220,7 +220,12 @@ export const updateMember = (
 export const deleteMember = (tx: Tx, source: MemberSource, userId: number): Promise<number> =>
   tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${userId}`)
 
-const endedRow = { user_id: integer, project_id: nullable(integer), namespace_id: nullable(integer), level: integer }
+export const endedRow = {
+  user_id: integer,
+  project_id: nullable(integer),
+  namespace_id: nullable(integer),
+  level: integer,
+}
 export type EndedMember = RowOf<typeof endedRow>
 
 /** Deletes at most `size` expired memberships; returns them. */

@@ -14,6 +14,7 @@ import {
   deleteEndedMembers,
   deleteMember,
   deleteMembershipsBelow,
+  type EndedMember,
   findMember,
   hasOtherOwner,
   inheritedLevel,
@@ -237,16 +238,29 @@ export const removeEndedMembers = (ctx: Ctx, size: number): Promise<number> =>
     return ended.length
   })
 
-const emitRemoved = (
+/** Records that the memberships of bots ended with their tokens, by a user or by expiry. */
+export async function emitBotsRemoved(
   tx: Tx,
-  place: EventPlace,
-  { userId, level, actorId, isExpired }: { userId: number; level: number; actorId: number | null; isExpired?: true },
-): Promise<void> =>
+  ended: readonly EndedMember[],
+  by: { actorId: number | null; isExpired?: true },
+): Promise<void> {
+  for (const { user_id: userId, project_id: projectId, namespace_id: groupId, level } of ended)
+    await emitRemoved(tx, projectId === null ? { groupId: groupId! } : { projectId }, {
+      userId,
+      level,
+      bot: true,
+      ...by,
+    })
+}
+
+type Removed = { userId: number; level: number; actorId: number | null; isExpired?: true; bot?: true }
+
+const emitRemoved = (tx: Tx, place: EventPlace, { userId, level, actorId, isExpired, bot }: Removed): Promise<void> =>
   emit(tx, {
     kind: 'member_removed',
     ...place,
     actorId,
-    payload: { user_id: userId },
+    payload: { user_id: userId, ...(bot && { bot }) },
     facts: { access_level: level },
     ...(isExpired && { shown: { action: 'expired' } }),
   })

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { contextFor, counting } from '../../../../test/contexts.ts'
+import { caughtUp } from '../../../../test/tables/events.ts'
 import { deleteResourceBot } from '../../../../test/tables/tokens.ts'
 import { Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { removeUser } from '../user-removal/jobs.ts'
@@ -142,6 +143,31 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     expect((await manager.get(`${place}/members/${one.user_id}`)).status).toBe(404)
     expect((await manager.delete(`${place}/access_tokens/${one.id}`)).json).toEqual({ message: '404 Not found' })
     expect(ids(await list())).toEqual([two.id])
+  })
+
+  test('the membership of a bot ends in the change feed as it began, once its token is revoked or has expired', async ({
+    world,
+  }) => {
+    const { manager, place } = await holders[of](world)
+    await caughtUp(world)
+    const start = (await world.root.get('/events/changes')).headers['x-next-cursor']
+    const revoked: Made = (await make(manager, place)).json
+    const expired: Made = (await make(manager, place, { expires_at: '2020-01-01' })).json
+    expect((await manager.delete(`${place}/access_tokens/${revoked.id}`)).status).toBe(204)
+    const ctx = await contextFor(world, null)
+    await removeIdleBots.run({}, ctx)
+    for (const { user_id: userId } of [revoked, expired]) await removeUser.run({ userId, hard: false }, ctx)
+    await caughtUp(world)
+    const changes = (await manager.get(`/events/changes?after=${start}&limit=500`)).json as any[]
+    const ends = changes
+      .filter(({ kind }) => kind === 'member_removed')
+      .map(({ target_id, actor_id, on_type }) => [target_id, actor_id, on_type.toLowerCase()])
+    expect(ends).toEqual([
+      [revoked.user_id, manager.id, of],
+      [expired.user_id, null, of],
+    ])
+    const audited = (await world.root.get(`${place}/audit_events`)).json as any[]
+    expect(audited.filter(({ event_name }) => event_name === 'member_removed')).toEqual([])
   })
 
   test('rotation replaces a resource token of the same bot, by a manager or itself', async ({ world }) => {

@@ -7,6 +7,7 @@ import { userRow } from '../../accounts/index.ts'
 import { deleteMailsTo } from '../../instance/index.ts'
 import { deleteAccessOf, markNamespacesDeleting } from '../../namespaces/index.ts'
 import { markProjectsDeleting } from '../../projects/index.ts'
+import { type EndedMember, endedRow } from '../members/queries.ts'
 import type { Contribution } from './contributions.ts'
 
 /**
@@ -158,8 +159,16 @@ export const freeName = async (tx: Tx, name: string): Promise<string> =>
     `,
   ))!.name
 
-/** Deletes the memberships of these users, and the access that they have by any of them. The access lock is held. */
-export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Promise<void> {
-  await tx.run(sql`delete from members where user_id = any(${userIds}::bigint[])`)
+/** Deletes the memberships of these users, and the access that they have by any of them. Returns which. The access lock is held. */
+export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Promise<EndedMember[]> {
+  const ended = await tx.rows(
+    endedRow,
+    sql`
+      delete from members
+      where user_id = any(${userIds}::bigint[])
+      returning user_id, project_id, namespace_id, access_level as level
+    `,
+  )
   await deleteAccessOf(tx, userIds)
+  return ended
 }

@@ -8,6 +8,7 @@ import { blockAccounts, deleteCredentials, isLeaving, keepAnAdministrator } from
 import { lockAccess } from '../../namespaces/index.ts'
 import { lockGroup } from '../groups/queries.ts'
 import { removeHeld } from '../groups/removal.ts'
+import type { EndedMember } from '../members/queries.ts'
 import { removeUser } from './jobs.ts'
 import { deleteMemberships, lockAccount, markSpacesDeleting, soleOwnedGroups } from './queries.ts'
 
@@ -46,12 +47,12 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
 }
 
 /**
- * From this commit on the accounts cannot act and have no memberships; a job for each deletes the rest. The access lock
- * is held.
+ * From this commit on the accounts cannot act and have no memberships; a job for each deletes the rest. Returns the memberships that
+ * ended. The access lock is held.
  */
-export async function closeAccounts(tx: Tx, userIds: readonly number[], hard: boolean): Promise<void> {
-  if (userIds.length === 0) return
-  await deleteMemberships(tx, userIds)
+export async function closeAccounts(tx: Tx, userIds: readonly number[], hard: boolean): Promise<EndedMember[]> {
+  if (userIds.length === 0) return []
+  const ended = await deleteMemberships(tx, userIds)
   await deleteCredentials(tx, userIds)
   await blockAccounts(tx, userIds)
   await markSpacesDeleting(tx, userIds)
@@ -61,4 +62,5 @@ export async function closeAccounts(tx: Tx, userIds: readonly number[], hard: bo
     userIds.map((userId) => ({ userId, hard })),
   )
   await notify(tx, 'actors')
+  return ended
 }
