@@ -79,5 +79,8 @@ export const usesOfSshKeys = (world: World, user_id: number) =>
 export const countHits = (world: World, key: string, hits: number) =>
   add(world, 'rate_counters', { key, period: new Computed('floor(extract(epoch from now()) / 3600)'), hits })
 
+/** Ends the period of a rate limit. */
+export const forgetHits = (world: World, key: string) => remove(world, 'rate_counters', { key })
+
 /** Deletes the row of a user, as the job does that removes a deleted one. */
 export const deleteUserRow = (tx: Tx, id: number) => tx.run(sql`delete from users where id = ${id}`)

@@ -5,13 +5,13 @@ type RemoteOfUser = { readonly url: string; readonly userId: number | null }
 
 /** Maximum jobs that wait for remotes at once, fewer than the runner has slots, so that slow remotes do not block other jobs. */
 const atOnce = 4
-/** Maximum of them that import, or that update mirrors: imports may take hours. */
+/** Maximum of them that import, that export, or that update mirrors: imports may take hours. */
 const ofKind = 3
 /** Maximum of them at one host, and for one user: a host or a user cannot hold all. */
 const ofHostOrUser = 2
 
 /** The limits of a job that connects to a remote. A user has one at a time at the same host. */
-export function remoteLimits(kind: 'import' | 'mirror', { url, userId }: RemoteOfUser): JobLimits {
+export function remoteLimits(kind: 'import' | 'export' | 'mirror', { url, userId }: RemoteOfUser): JobLimits {
   const { hostname } = new URL(url)
   return {
     remotes: atOnce,

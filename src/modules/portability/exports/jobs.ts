@@ -9,6 +9,7 @@ import { job } from '../../../jobs/job.ts'
 import { asAccount } from '../../accounts/index.ts'
 import { loadGroup } from '../../groups/index.ts'
 import { loadProject } from '../../projects/index.ts'
+import { archiveLimits } from '../archive/limits.ts'
 import { type PackedEntry, pack } from '../archive/pack.ts'
 import { inWorkFolder, removeOldFolders } from '../archive/work-folder.ts'
 import { archiveName } from './filename.ts'
@@ -21,6 +22,7 @@ import {
   deleteOldRequests,
   endRequest,
   findFinished,
+  findRequest,
   followRequest,
   type RequestRow,
   saveFinished,
@@ -32,13 +34,22 @@ import { ProjectGone, writeProject } from './write-project.ts'
 /** An export that is interrupted this often probably causes the interruption itself. */
 const maxAttempts = 5
 
-/** Exports of a project take turns, and at most two run at once. */
+/** Exports of a project take turns. */
 export const exportArchive = job({
   name: 'export_archive',
   outgoing: true,
   input: Type.Object({ requestId: Type.Integer(), turn: Type.Integer() }),
   key: ({ requestId }) => `export_archive:${requestId}`,
-  queue: ({ turn }) => `exports:${turn % 2}`,
+  alone: ({ turn }) => `exports:${turn}`,
+  async limits({ requestId }, ctx) {
+    const request = await findRequest(ctx.db, requestId)
+    if (!request) return undefined
+    const { user_id: userId, sealed_url: sealed } = request
+    return archiveLimits('export', {
+      userId,
+      url: sealed === null ? undefined : ctx.secrets.open(sealed, uploadPurpose(requestId)),
+    })
+  },
   attempts: maxAttempts + 1,
   async run({ requestId }, ctx) {
     const request = await beginRequest(ctx.db, requestId)

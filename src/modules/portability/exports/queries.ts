@@ -85,6 +85,10 @@ export type RequestRow = RowOf<typeof requestRow>
 
 const columns = raw('id, project_id, namespace_id, user_id, description, sealed_url, upload_method, state, attempts')
 
+/** Undefined if it is over. */
+export const findRequest = (db: Db, id: number): Promise<RequestRow | undefined> =>
+  db.row(requestRow, sql`select ${columns} from export_requests where id = ${id}`)
+
 /** Begins a request, or begins it again after an interruption. Undefined if it is over. */
 export const beginRequest = (db: Db, id: number): Promise<RequestRow | undefined> =>
   db.row(

@@ -30,7 +30,7 @@ export type ExportInput = {
   readonly upload?: { readonly url: string; readonly http_method: string } | undefined
 }
 
-/** Starts an export. It runs after earlier ones of the same project. */
+/** Starts an export. Those of the same project take turns. */
 export async function startExport(ctx: Ctx, holder: Holder, { description, upload }: ExportInput): Promise<void> {
   const method = upload && methodOf(upload.http_method)
   if (upload) {

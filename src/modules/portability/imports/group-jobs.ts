@@ -7,6 +7,7 @@ import { job } from '../../../jobs/job.ts'
 import { asAccount } from '../../accounts/index.ts'
 import { loadGroup } from '../../groups/index.ts'
 import type { Avatar } from '../../namespaces/index.ts'
+import { archiveLimits } from '../archive/limits.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import { inWorkFolder, removeWorkFolder } from '../archive/work-folder.ts'
 import { tellLeftOut, tellRequester } from '../exports/mails.ts'
@@ -38,7 +39,10 @@ export const importGroupArchive = job({
   name: 'import_group_archive',
   input: Type.Object({ groupId: Type.Integer() }),
   key: ({ groupId }) => `import_group_archive:${groupId}`,
-  queue: ({ groupId }) => `imports:${groupId % 2}`,
+  async limits({ groupId }, ctx) {
+    const pending = await findArchiveImport(ctx.db, { of: 'group', id: groupId })
+    return pending && archiveLimits('import', { userId: pending.user_id, url: undefined })
+  },
   attempts: maxAttempts + 1,
   async run({ groupId }, ctx) {
     const holder: Holder = { of: 'group', id: groupId }

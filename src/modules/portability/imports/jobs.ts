@@ -12,6 +12,7 @@ import { endInFailure, type Filling, fillRepository, type Place, RemoteRefusal }
 import { lockAccess, projectPlaced } from '../../namespaces/index.ts'
 import { loadProject, type ProjectSubject, replaceProject } from '../../projects/index.ts'
 import { linkAllFrom } from '../../pushes/index.ts'
+import { archiveLimits } from '../archive/limits.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked } from '../archive/unpack.ts'
 import { inWorkFolder, removeWorkFolder } from '../archive/work-folder.ts'
@@ -30,7 +31,7 @@ import { checkRecords, ownRecords } from './own-records.ts'
 import { type ArchiveImportRow, deleteArchiveImport, findArchiveImport, saveDownloaded } from './queries.ts'
 import { fillFromBundle, fillSides, mainBranchOf, withBranchesOfForks } from './repositories.ts'
 
-/** Imports an uploaded archive into a new project. At most two run at once. */
+/** Imports an uploaded archive into a new project. */
 export const importArchive = job({
   name: 'import_archive',
   outgoing: true,
@@ -41,7 +42,16 @@ export const importArchive = job({
     replacesId: Type.Optional(Type.Integer()),
   }),
   key: ({ projectId }) => `import_archive:${projectId}`,
-  queue: ({ projectId }) => `imports:${projectId % 2}`,
+  async limits({ projectId }, ctx) {
+    const pending = await findArchiveImport(ctx.db, { of: 'project', id: projectId })
+    return (
+      pending &&
+      archiveLimits('import', {
+        userId: pending.user_id,
+        url: pending.digest === null ? openAddress(ctx, pending) : undefined,
+      })
+    )
+  },
   attempts: 10,
   async run({ replacesId = null, ...place }, ctx) {
     const holder = { of: 'project', id: place.projectId } as const
@@ -154,15 +164,14 @@ async function treeOf(unpacked: Unpacked, folder: string, importer: Ctx): Promis
   return convertProject(tree, unpacked, { folder, relations: relationsFor(importer) })
 }
 
+/** The URL of an archive that is not in the blob store yet. */
+const openAddress = ({ secrets }: Ctx, { id, sealed_url: sealed }: ArchiveImportRow): string =>
+  secrets.open(sealed!, downloadPurpose(id))
+
 /** The archive in the blob store, where a remote one is put first. */
-async function digestOf(
-  ctx: Ctx,
-  projectId: number,
-  { id, digest, sealed_url: sealed }: ArchiveImportRow,
-): Promise<Digest> {
-  if (digest !== null) return digest
-  const url = ctx.secrets.open(sealed!, downloadPurpose(id))
-  const downloaded = await downloadArchive(ctx, url, archiveLimit(ctx.settings))
+async function digestOf(ctx: Ctx, projectId: number, pending: ArchiveImportRow): Promise<Digest> {
+  if (pending.digest !== null) return pending.digest
+  const downloaded = await downloadArchive(ctx, openAddress(ctx, pending), archiveLimit(ctx.settings))
   await saveDownloaded(ctx.db, { of: 'project', id: projectId }, downloaded)
   return downloaded
 }
