@@ -221,6 +221,23 @@ describe('a receiver that fails', () => {
     expect(hanging.received).toHaveLength(16)
   })
 
+  test('hooks of one project that do not answer, at many hosts, leave room for hooks of other projects', async () => {
+    await using world = await quickWorld({ ...quick, request: 60_000 })
+    await using hanging = await HookReceiver.start('0.0.0.0')
+    await using receiver = await HookReceiver.start()
+    hanging.answering = () => {}
+    const [project, other] = [await world.project(), await world.project()]
+    const { port } = new URL(hanging.url)
+    for (let n = 2; n < 10; n++) await hookFor(world, project, `http://127.0.0.${n}:${port}/receive`)
+    await hookFor(world, other, receiver.url)
+    for (let n = 0; n < 16; n++) await openIssue(world, project, `title ${n}`)
+    await world.runJobs()
+    await eventually(() => expect(hanging.received.length).toBeGreaterThanOrEqual(64))
+    await openIssue(world, other, 'title')
+    await eventually(() => expect(receiver.received).toHaveLength(1))
+    expect(hanging.received).toHaveLength(64)
+  })
+
   test('a request that is not answered delays no others of its hook, also after another has failed', async () => {
     await using world = await quickWorld({ ...quick, request: 60_000, retry: 60_000, maxRetry: 60_000 })
     await using receiver = await HookReceiver.start()

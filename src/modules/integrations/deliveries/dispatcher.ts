@@ -8,7 +8,10 @@ import { Loop } from './loop.ts'
 import { type DueRow, dueDeliveries, nextDueMs, type Result, saveResults } from './queue-queries.ts'
 import { aloneAfter, type HookTimes, hookTimes, maxAttempts, retryMs } from './schedule.ts'
 
-/** Requests at once: in all, to one host, and of one hook. A slow host or hook takes a share of them. */
+/**
+ * Requests at once: in all, to one host, and of one hook. A slow host or hook takes a share of them. So does a project or group, whose hooks
+ * may have many slow hosts: it may begin one while it has fewer than are free, so that others always have room.
+ */
 const limits = { all: 128, host: 32, hook: 16 }
 
 /** Without news the queue is read this often, in case a notification was lost. In milliseconds. */
@@ -112,8 +115,8 @@ export class Dispatcher {
     const free = limits.all - this.#sending.size
     if (free <= 0) return
     const taken = [...this.#sending.values()].map(({ due }) => due)
-    const full = <Key>(keys: readonly Key[], limit: number) =>
-      [...Map.groupBy(keys, (key) => key)].filter(([, same]) => same.length >= limit).map(([key]) => key)
+    const full = <Key>(keys: readonly (Key | null)[], limit: number) =>
+      [...Map.groupBy(keys, (key) => key)].flatMap(([key, same]) => (key !== null && same.length >= limit ? [key] : []))
     const failing = taken.filter(({ failures }) => failures >= aloneAfter).map(({ hook_id }) => hook_id)
     const due = await dueDeliveries(
       ctx.db,
@@ -126,6 +129,14 @@ export class Dispatcher {
           ),
           ...failing,
         ],
+        projects: full(
+          taken.map(({ hook_project_id }) => hook_project_id),
+          free,
+        ),
+        groups: full(
+          taken.map(({ hook_group_id }) => hook_group_id),
+          free,
+        ),
         hosts: full(
           taken.map(({ host }) => host),
           limits.host,
@@ -135,14 +146,15 @@ export class Dispatcher {
     )
     const counts = new Map<string, number>()
     const count = (key: string) => counts.get(key) ?? 0
-    const add = ({ hook_id, host }: DueRow) => {
-      for (const key of [`hook ${hook_id}`, `host ${host}`]) counts.set(key, count(key) + 1)
+    const add = (one: DueRow) => {
+      for (const key of [`hook ${one.hook_id}`, `host ${one.host}`, holderOf(one)]) counts.set(key, count(key) + 1)
     }
     taken.forEach(add)
     let started = 0
     for (const one of due) {
       if (started >= free) break
       if (count(`hook ${one.hook_id}`) >= limits.hook || count(`host ${one.host}`) >= limits.host) continue
+      if (!one.is_system && count(holderOf(one)) >= free - started) continue
       add(one)
       started++
       this.#begin(ctx, one)
@@ -164,6 +176,10 @@ export class Dispatcher {
     this.#sending.set(due.delivery_id, { due, done })
   }
 }
+
+/** Whose hook it is. */
+const holderOf = ({ hook_project_id: projectId, hook_group_id: groupId }: DueRow): string =>
+  projectId !== null ? `project ${projectId}` : groupId !== null ? `group ${groupId}` : 'installation'
 
 /** The service failed, not the receiver: it is tried again, as often as if the receiver had refused it. */
 const ownFailure = (due: DueRow, times: HookTimes): Result => ({

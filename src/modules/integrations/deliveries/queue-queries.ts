@@ -14,6 +14,9 @@ const dueColumns = {
   part: integer,
   attempts: integer,
   is_system: boolean,
+  /** The project or group of the hook; both are null for a hook of the installation. */
+  hook_project_id: nullable(integer),
+  hook_group_id: nullable(integer),
   host: text,
   /** Null for hooks. */
   service: nullable(oneOf(...slugs)),
@@ -33,10 +36,12 @@ export type DueRow = RowOf<typeof dueRow>
 /** The event of a delivery. */
 export const eventOf = (row: DueRow) => asRecorded(row)
 
-/** What is not taken: deliveries that are being sent, and those of hooks and hosts with enough requests. */
+/** What is not taken: deliveries that are being sent, and those of hooks, of their projects and groups, and of hosts with enough requests. */
 export type Taken = {
   readonly deliveries: readonly number[]
   readonly hooks: readonly number[]
+  readonly projects: readonly number[]
+  readonly groups: readonly number[]
   readonly hosts: readonly string[]
 }
 
@@ -73,8 +78,9 @@ export const dueDeliveries = (db: Db, taken: Taken, { perHook, limit }: { perHoo
     sql`
       with recursive ${waitingHooks}
       select ${recordedColumns}, q.id as delivery_id, q.hook_id, q.trigger, q.part, q.attempts, h.project_id is null
-        and h.namespace_id is null as is_system, h.host, h.service, h.properties, h.sealed_url, h.sealed_token,
-        h.triggers, h.enable_ssl_verification as verifies_tls, h.failures, h.namespace_id is null
+        and h.namespace_id is null as is_system, h.project_id as hook_project_id, h.namespace_id as hook_group_id,
+        h.host, h.service, h.properties, h.sealed_url, h.sealed_token, h.triggers,
+        h.enable_ssl_verification as verifies_tls, h.failures, h.namespace_id is null
         or h.namespace_id = any(
           coalesce(
             (
@@ -100,6 +106,8 @@ export const dueDeliveries = (db: Db, taken: Taken, { perHook, limit }: { perHoo
         join hook_events e on e.id = q.event_id
       where (h.disabled_until is null or ${isDue(raw('h.disabled_until'), longest)})
         and h.id <> all(${taken.hooks}::bigint[])
+        and (h.project_id is null or h.project_id <> all(${taken.projects}::bigint[]))
+        and (h.namespace_id is null or h.namespace_id <> all(${taken.groups}::bigint[]))
         and h.host <> all(${taken.hosts}::text[])
       order by q.next_at, q.id
       limit ${literal(limit)}

@@ -157,7 +157,11 @@ describe('emails-on-push', () => {
       const made = await mailed(world, 'emails-on-push')
       await commit(world, made.at)
       while ((await expandEvents(ctx)) === 'more');
-      const due = await dueDeliveries(ctx.db, { deliveries: [], hooks: [], hosts: [] }, { perHook: 16, limit: 1000 })
+      const due = await dueDeliveries(
+        ctx.db,
+        { deliveries: [], hooks: [], projects: [], groups: [], hosts: [] },
+        { perHook: 16, limit: 1000 },
+      )
       const [ours] = due.filter(({ hook_id }) => hook_id === made.id)
       const payloads = { get: () => undefined, set: () => {}, forget: () => {} }
       const options = { times: hookTimes, payloads, signal: new AbortController().signal }
