@@ -11,6 +11,8 @@ export const deliverMail = job({
   name: 'deliver_mail',
   input: Type.Object({ mailId: Type.Integer() }),
   key: ({ mailId }) => `deliver_mail:${mailId}`,
+  // A slow mail server holds half of the slots for jobs at most, so that other jobs run.
+  queue: ({ mailId }) => `mails:${mailId % 3}`,
   attempts: 12,
   async run({ mailId }, ctx) {
     const mail = await findMail(ctx.db, mailId)

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import { jobRows } from '../../../../test/jobs.ts'
 import { ageMails, queuedMails } from '../../../../test/tables/instance.ts'
-import { World } from '../../../../test/world.ts'
+import { waitMs } from '../../../../test/waiting.ts'
+import { unique, World } from '../../../../test/world.ts'
 import { siteAt } from '../../../api/site.ts'
 import type { Mail } from '../../../mail/mailer.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
 import { htmlOf } from './html.ts'
 import { deliverMail, purgeStaleMails } from './jobs.ts'
-import { sendMail } from './service.ts'
+import { sendMail, sendMails } from './service.ts'
 
 const mail = { to: 'ann@example.com', subject: 'Hello', body: 'a secret' }
 
@@ -30,6 +32,36 @@ test('a mail is sent after its transaction has committed, and then deleted', asy
   await expect.poll(() => queuedMails(world)).toEqual([])
   await deliverMail.run({ mailId: row.id }, ctx)
   expect(taken).toHaveLength(1)
+})
+
+test('a mail server that does not answer leaves slots for other jobs', async () => {
+  const answered = Promise.withResolvers<void>()
+  let sending = 0
+  const send = () => {
+    sending++
+    return answered.promise
+  }
+  await using world = await World.start({}, { mailer: { send } })
+  const ctx = await world.app.open(null)
+  const project = await storedProject(world)
+  project.repository.commit({ a: 'a\n' })
+  await ctx.transaction((tx) =>
+    sendMails(
+      tx,
+      Array.from({ length: 30 }, () => mail),
+    ),
+  )
+  await world.runJobs()
+  try {
+    await expect.poll(() => sending).toBe(3)
+    const { id } = (await world.root.post(`/projects/${project.id}/fork`, { path: unique('fork') })).json
+    const status = async () => (await world.root.get(`/projects/${id}`)).json.import_status
+    await expect.poll(status, { timeout: waitMs }).toBe('finished')
+    expect(sending).toBe(3)
+  } finally {
+    answered.resolve()
+  }
+  await expect.poll(() => queuedMails(world), { timeout: waitMs }).toEqual([])
 })
 
 test('a mail that the server refuses is retried for a week', async () => {
