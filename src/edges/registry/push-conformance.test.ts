@@ -170,6 +170,23 @@ describe('push', () => {
     expect(await registry.tags()).toEqual(['foreign'])
   })
 
+  test('an index is pushed whatever sizes its images claim for layers that are stored elsewhere', async ({ world }) => {
+    const registry = await Registry.open(world.root, imageAt(await world.project()))
+    const manifest = await registry.manifestOf()
+    const foreign = {
+      mediaType: 'application/vnd.oci.image.layer.nondistributable.v1.tar+gzip',
+      digest: missing,
+      size: 2 ** 50,
+    }
+    const layers = Array.from({ length: 2000 }, () => foreign)
+    const images = Array.from({ length: 5 }, (_, n) =>
+      JSON.stringify({ ...manifest, layers, annotations: { n: `${n}` } }),
+    )
+    for (const image of images) expect((await registry.putManifest(digestOf(image), image)).status).toBe(201)
+    const manifests = images.map((image) => ({ mediaType: ociManifest, digest: digestOf(image), size: image.length }))
+    expect(await registry.putManifest('huge', { schemaVersion: 2, manifests }, ociIndex)).toMatchObject({ status: 201 })
+  })
+
   test.for([
     ['bytes that are not JSON', '{', ociManifest],
     ['a list', '[]', ociManifest],

@@ -70,7 +70,7 @@ export async function putManifest(
       subject: subject ?? null,
       annotations: manifest.annotations ? JSON.stringify(manifest.annotations) : null,
       configDigest: config?.digest ?? null,
-      totalSize: sum(layers.map(({ size }) => size)) + sum(children.map((child) => child.total_size)),
+      totalSize: sum([...layers.map(({ size }) => size), ...children.map((child) => child.total_size)]),
       imageCreatedAt: builtAt ?? newest(children.map((child) => child.image_created_at)),
       blobs: linked.map((blob) => blob.digest),
       children: children.map(({ id }) => id),
@@ -86,7 +86,12 @@ export async function putManifest(
   return { digest, subject }
 }
 
-const sum = (sizes: readonly number[]): number => sizes.reduce((total, size) => total + size, 0)
+/** Layers that are stored elsewhere have the sizes that clients claim, and indexes repeat them: what is too much for a record is cut. */
+const sum = (sizes: readonly number[]): number =>
+  Math.min(
+    sizes.reduce((total, size) => total + size, 0),
+    Number.MAX_SAFE_INTEGER,
+  )
 
 const newest = (times: readonly (string | null)[]): string | null =>
   times.reduce((latest, time) => (time !== null && (latest === null || time > latest) ? time : latest), null)
