@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Adapter, Resource, Stages } from './adapter.ts'
 import type { DiffCommentItem, ForgeItem, LabelItem, ReviewItem } from './items.ts'
 import {
@@ -262,7 +263,8 @@ export const github: Adapter = {
   resources,
   resourcesOf,
   person: (username) => ({
-    name: `person-${Buffer.from(username).toString('hex')}`,
+    // A user name may be longer than that of a file.
+    name: `person-${createHash('sha256').update(username).digest('hex')}`,
     kind: 'person',
     path: `/users/${encodeURIComponent(username)}`,
     single: true,

@@ -58,6 +58,17 @@ describe.each(['github', 'gitea'] as const)('people of %s', (name) => {
   })
 })
 
+test('an administrator imports from a forge whose user names are longer than names of files', async ({ world }) => {
+  const data = smallForge()
+  const long = forgeUser(1, '\u00e4'.repeat(250))
+  const text = JSON.stringify(data, (_key, value) =>
+    value !== null && typeof value === 'object' && 'login' in value && value.id === 1 ? long : value,
+  )
+  await using forge = await forgeOf(world, 'github', JSON.parse(text))
+  const admin = await world.user({ admin: true })
+  expect((await importOf(world, admin, forge)).state).toMatchObject({ import_status: 'finished' })
+})
+
 describe('the token and the report of an import', () => {
   test('the token is encrypted, follows the key, is never shown, and is gone at the end', async ({ world }) => {
     await using forge = await forgeOf(world, 'github')
