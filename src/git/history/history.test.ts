@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { openGraph } from '../objects/open-graph.ts'
@@ -8,6 +8,7 @@ import { gitIn, TestGit, type TestRepository } from '../testing.ts'
 import { aheadBehind, isAncestor, mergeBase, mergeBases, mergedInto, refsContaining } from './ancestry.ts'
 import { blameFile } from './blame.ts'
 import { countCommits, type HistoryFilters, listCommitIds } from './history.ts'
+import { lastCommitsOfPaths } from './last-commits.ts'
 
 let world: TestGit
 beforeAll(async () => {
@@ -202,6 +203,44 @@ describe('history read in this process', () => {
         await agree({ since: new Date(1_700_000_006_000) }, path, '--max-age=1700000006')
       }
     }))
+
+  test('the last commits of many paths are those of git for each', () =>
+    always(async ({ repo, commits, git }) => {
+      const asked = [...paths, 'd/e/f/g', 'none', '', 'a/', 'a//b', '../a']
+      for (const tip of [commits.at(-1)!, commits[commits.length >> 1]!]) {
+        const found = await lastCommitsOfPaths(repo, tip, asked)
+        for (const path of asked) {
+          const [last] = /^$|\/$|\/\/|\.\./.test(path) ? [] : git('rev-list', '--max-count=1', tip, '--', path)
+          expect([path, found.get(path)]).toEqual([path, last])
+        }
+      }
+    }, 12))
+
+  test('the last commits of 400 paths take no process, and read a tree at most once for each commit, however long the history', async () => {
+    const { repo, gitDir } = await world.repository()
+    gitIn(gitDir, ['fast-import', '--quiet'], longHistory(2500))
+    const tip = gitIn(gitDir, ['rev-parse', 'main']) as Oid
+    const some = ['old', 'd/middle', 'd/new', 'other/3', 'other/7', 'd', 'none']
+    const ofGit = some.flatMap((path) => lines(gitIn(gitDir, ['rev-list', '--max-count=1', tip, '--', path])))
+    const asked = [...some, ...Array.from({ length: 400 }, (_, index) => `d/e${index % 20}/${index}`)]
+    const run = repo.run.bind(repo)
+    let processes = 0
+    repo.run = (...command) => {
+      processes++
+      return run(...command)
+    }
+    repo.withSignal = () => repo
+    for (const graph of ['none', 'whole']) {
+      if (graph === 'whole') gitIn(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths'])
+      const reads = vi.spyOn(repo, 'objects')
+      const found = await lastCommitsOfPaths(repo, tip, asked)
+      expect([...found.values()].sort()).toEqual(ofGit.toSorted())
+      expect(processes).toBe(0)
+      // Commits, and the trees of those that may have changed one of the paths: the root and `d`.
+      expect(reads.mock.calls.length).toBeLessThan(graph === 'none' ? 3.2 * 2500 : 2500)
+      reads.mockRestore()
+    }
+  })
 
   test('the commit count of a path is updated from tip to tip as git counts', () =>
     always(async ({ repo, commits, git }) => {

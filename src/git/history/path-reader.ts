@@ -5,6 +5,7 @@ import { objectContent } from '../objects/cat-file.ts'
 import { maxTreeBytes } from '../objects/trees.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type Dag, LeaveToGit } from './dag.ts'
+import { comparedMode } from './tree-pairs.ts'
 
 /** Maximum directories read per request. Git reads them faster, but compares whole trees when it follows a file. */
 export const maxReads = { simplified: 500, following: 2500 }
@@ -133,10 +134,4 @@ function entryOf(tree: Buffer, name: Buffer, idBytes: number): string | undefine
     at = end
   }
   return undefined
-}
-
-/** Old histories contain other modes; git normalizes them before comparing. */
-function comparedMode(mode: string): string {
-  if (!mode.startsWith('100')) return mode.replace(/^0/, '')
-  return (Number.parseInt(mode, 8) & 0o100) === 0 ? '100644' : '100755'
 }

@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
-import { hostilePaths, hostileRefs, storedProject } from './testing.ts'
+import { gitIn } from '../../../git/testing.ts'
+import { gitCommands, hostilePaths, hostileRefs, storedProject } from './testing.ts'
 
 const commitsOf = (id: number) => `/projects/${id}/repository/commits`
 
@@ -257,6 +258,38 @@ describe('POST /projects/:id/repository/commits', () => {
       [{ action: 'delete', file_path: 'dir/b.txt' }, first],
     ] as const)
       expect((await ann.post(commitsOf(id), of(action, last))).status).toBe(201)
+  })
+
+  test('the last commits of all files of a commit are found together, not by a process for each', async ({ world }) => {
+    const { ann, id, repository, first, tip } = await storedFiles(world)
+    const names = Array.from({ length: 60 }, (_, index) => `dir/${index % 5}/${index}`)
+    const second = repository.commit(Object.fromEntries(names.map((name) => [name, '1'])))
+    // Further back than commits are read to walk from one of them.
+    const script = Array.from(
+      { length: 410 },
+      (_, index) =>
+        `commit refs/heads/main\ncommitter C <c@example.com> ${1_800_000_000 + index} +0000\ndata 1\nx\n${
+          index === 0 ? `from ${second}\n` : ''
+        }M 100644 inline other\ndata <<.\n${index}\n.\n`,
+    )
+    gitIn(repository.gitDir, ['fast-import', '--quiet'], script.join('\n'))
+    const actions = (last: string) =>
+      names.map((file_path, index) => ({
+        action: 'update',
+        file_path,
+        content: 'mine',
+        last_commit_id: index === 40 ? last : second,
+      }))
+    const before = tip()
+    const processes = await gitCommands(world, async () => {
+      expect(await ann.post(commitsOf(id), commit(actions(first)))).toMatchObject({
+        status: 400,
+        json: { message: `The file has changed since you started editing it: ${names[40]}` },
+      })
+      expect(tip()).toBe(before)
+      expect((await ann.post(commitsOf(id), commit(actions(second)))).status).toBe(201)
+    })
+    expect(processes.filter((words) => words.includes('rev-list') || words.includes('log'))).toEqual([])
   })
 
   test('the first commit creates any branch of an empty repository, which becomes the default', async ({ world }) => {

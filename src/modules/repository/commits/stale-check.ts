@@ -1,4 +1,4 @@
-import { lastCommitOfPath } from '../../../git/history/history.ts'
+import { lastCommitsOfPaths } from '../../../git/history/last-commits.ts'
 import type { Commit } from '../../../git/objects/commits.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { invalid } from '../../../kernel/failure.ts'
@@ -9,7 +9,7 @@ const checked: readonly FileAction['action'][] = ['update', 'move', 'delete']
 
 /**
  * Throws if a file's last commit differs from the one that its action names. A path without commits has none. One walk
- * of the history for each such path.
+ * of the history for all paths.
  */
 export async function requireFresh(
   repo: Repository,
@@ -17,10 +17,11 @@ export async function requireFresh(
   actions: readonly FileAction[],
   violation: (action: FileAction) => string,
 ): Promise<void> {
-  if (!from) return
-  for (const action of actions) {
-    if (!action.last_commit_id || !checked.includes(action.action)) continue
-    const last = await lastCommitOfPath(repo, from.oid, pathBefore(action))
-    if (last && last.oid !== action.last_commit_id) throw invalid(violation(action))
+  const named = actions.filter(({ action, last_commit_id }) => last_commit_id && checked.includes(action))
+  if (!from || named.length === 0) return
+  const last = await lastCommitsOfPaths(repo, from.oid, named.map(pathBefore))
+  for (const action of named) {
+    const oid = last.get(pathBefore(action))
+    if (oid !== undefined && oid !== action.last_commit_id) throw invalid(violation(action))
   }
 }
