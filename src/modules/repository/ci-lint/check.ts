@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Ctx } from '../../../api/ctx.ts'
 import { SharedSlots } from '../../../kernel/shares.ts'
-import { invalid, type Lint, type ReadFile } from './result.ts'
+import { invalid, type Lint, type ReadFile, refusedAtOnce } from './result.ts'
 
 export type Task = { readonly text: string; readonly includeJobs: boolean }
 
@@ -16,8 +16,9 @@ const tooComplex = invalid('the configuration is too complex')
 
 const checks = new SharedSlots('pipeline checks', { slots: 3, maxWaiting: 60 })
 
-/** Checks a configuration within the caller's share of threads. */
-export const checkPipeline = (ctx: Ctx, task: Task, readFile: ReadFile): Promise<Lint> =>
+/** Checks a configuration within the caller's share of threads. One that is empty or too large needs none. */
+export const checkPipeline = async (ctx: Ctx, task: Task, readFile: ReadFile): Promise<Lint> =>
+  refusedAtOnce(task.text) ??
   checks.run(ctx.shareKey, () => checkInThread(task, readFile, { signal: ctx.signal }), ctx.signal)
 
 /**

@@ -129,6 +129,24 @@ ship: {script: [ship], before_script: [], needs: [build], environment: {name: li
     expect(await check).toMatchObject({ errors: ['the configuration is too complex'], mergedYaml: null })
   })
 
+  test('a thread is started only for a configuration that has to be parsed', async ({ world }) => {
+    let threads = 0
+    const count = () => threads++
+    process.on('worker', count)
+    try {
+      for (const [content, started] of [
+        ['x'.repeat(70_000), 0],
+        [' \n', 0],
+        ['a: {script: x}', 1],
+      ] as const) {
+        expect((await world.root.post('/ci/lint', { content })).status).toBe(200)
+        expect([content.slice(0, 20), threads]).toEqual([content.slice(0, 20), started])
+      }
+    } finally {
+      process.off('worker', count)
+    }
+  })
+
   test('401 without an account', async ({ world }) => {
     expect((await world.anonymous.post('/ci/lint', { content: 'a: {script: x}' })).status).toBe(401)
   })

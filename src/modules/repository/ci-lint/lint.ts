@@ -22,7 +22,6 @@ export async function lintPipeline(
   readFile: ReadFile,
   { includeJobs = false }: { includeJobs?: boolean } = {},
 ): Promise<Lint> {
-  if (text.trim() === '') return invalid('Please provide content of .gitlab-ci.yml')
   const parsed = parseYaml(text)
   if ('error' in parsed) return invalid(parsed.error)
   if (!isFields(parsed.value)) return invalid('Invalid configuration format')

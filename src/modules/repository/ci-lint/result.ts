@@ -31,3 +31,9 @@ export type Lint = {
 export type ReadFile = (path: string) => Promise<{ text: string } | { error: string; isMissing?: true }>
 
 export const invalid = (error: string): Lint => ({ errors: [error], warnings: [], mergedYaml: null, includes: [] })
+
+/** The result for a text that needs no parsing. */
+export function refusedAtOnce(text: string): Lint | undefined {
+  if (text.trim() === '') return invalid('Please provide content of .gitlab-ci.yml')
+  return Buffer.byteLength(text) > maxBytes ? invalid(tooLarge) : undefined
+}
