@@ -2,8 +2,9 @@ import { pino } from 'pino'
 import { Type } from 'typebox'
 import { afterAll, describe, expect } from 'vitest'
 import { contextFor } from '../../test/contexts.ts'
-import { failJobsWithoutKey, jobRows, lockJob, queueNames } from '../../test/jobs.ts'
+import { delayOf, failJobsWithoutKey, jobRows, lockJob, queueNames } from '../../test/jobs.ts'
 import { TcpProxy } from '../../test/tcp-proxy.ts'
+import { waitMs } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
 import { DatabaseLost } from '../db/connection-errors.ts'
 import { dequeue, enqueue, job } from './job.ts'
@@ -174,6 +175,44 @@ test('jobs with the same name run alone, beside others', async () => {
   await after.promise
   await runner.stop()
   expect(seen).toEqual(['one 1 begins', 'one 2 begins', 'one 1 ends', 'other 1 begins'])
+})
+
+test('a job that has to wait keeps the count of its attempts: one that ends the process is not tried for ever', async () => {
+  own ??= World.start()
+  const world = await own
+  const begun = Promise.withResolvers<void>()
+  const end = Promise.withResolvers<void>()
+  const one = job({
+    name: 'one_of_limit',
+    input: Type.Object({ n: Type.Integer() }),
+    key: ({ n }) => `one_of_limit:${n}`,
+    limits: async () => ({ 'one of limit': 1 }),
+    attempts: 5,
+    async run() {
+      begun.resolve()
+      await end.promise
+    },
+  })
+  const ctx = await contextFor(world, null)
+  await ctx.transaction((tx) => enqueue(tx, one, { n: 1 }))
+  const runner = await startJobs({
+    databaseUrl: world.databaseUrl,
+    jobs: [one],
+    open: async () => ctx,
+    log: pino({ level: 'silent' }),
+    concurrency: 2,
+    onBroken: fail,
+  })
+  await begun.promise
+  const second = async () => (await jobRows(world)).find(({ key }) => key === 'one_of_limit:2') as any
+  // Two of its five attempts are used.
+  await ctx.transaction((tx) => enqueue(tx, { ...one, attempts: 3 }, { n: 2 }))
+  await expect
+    .poll(async () => (await delayOf(world, 'one_of_limit:2')).seconds, { timeout: waitMs })
+    .toBeGreaterThan(0)
+  expect(await second()).toMatchObject({ attempts: 0, max_attempts: 3 })
+  end.resolve()
+  await runner.stop()
 })
 
 test('a start removes queues without jobs, unless a job is being added', async () => {

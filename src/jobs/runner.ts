@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Logger, parseCronItems, type Runner, run } from 'graphile-worker'
+import { type JobHelpers, Logger, parseCronItems, type Runner, run } from 'graphile-worker'
 import type pg from 'pg'
 import type { Logger as Pino } from 'pino'
 import { Check } from 'typebox/schema'
@@ -90,10 +90,10 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
           ...Object.fromEntries(
             jobs.map((job) => [
               job.name,
-              (payload: unknown) =>
+              (payload: unknown, { job: row }: JobHelpers) =>
                 watch.taking(async () => {
                   const end = activity.begin('jobs')
-                  await runJob(job, payload, { open, log, throttle, limits }).finally(end)
+                  await runJob(job, payload, { open, log, throttle, limits, row }).finally(end)
                 }),
             ]),
           ),
@@ -138,12 +138,18 @@ function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, promise]).finally(() => clearTimeout(timer))
 }
 
-type RunParts = Pick<JobRunnerOptions, 'open' | 'log'> & { throttle: Throttle; limits: Limits }
+type RunParts = Pick<JobRunnerOptions, 'open' | 'log'> & {
+  throttle: Throttle
+  limits: Limits
+  row: { readonly attempts: number; readonly max_attempts: number }
+}
 
-async function runJob(job: Job<any>, payload: unknown, { open, log, throttle, limits }: RunParts): Promise<void> {
+async function runJob(job: Job<any>, payload: unknown, { open, log, throttle, limits, row }: RunParts): Promise<void> {
   if (!Check(job.input, payload)) throw new Error(`${job.name}: invalid input: ${JSON.stringify(payload)}`)
   const ctx = await open()
-  const later = (delayMs: number) => ctx.transaction((tx) => enqueue(tx, job, payload, delayMs))
+  // Waiting is no attempt, but the earlier ones count: a job that ends the process is not tried for ever.
+  const attempts = row.max_attempts - row.attempts + 1
+  const later = (delayMs: number) => ctx.transaction((tx) => enqueue(tx, { ...job, attempts }, payload, delayMs))
   const key = job.throttled ? job.key?.(payload) : undefined
   const delayMs = key === undefined ? 0 : throttle.delayMs(key)
   if (delayMs > 0) return void (await later(delayMs))
