@@ -31,7 +31,11 @@ export const deleteEventsAbout = (db: Db, userId: number, size: number): Promise
   db.run(
     deleteSome(
       'events',
-      sql`payload ? 'user_id' and (payload ->> 'user_id')::bigint = ${userId} and kind not in ('user_deleted', 'member_removed')`,
+      sql`
+        payload ? 'user_id'
+        and (payload ->> 'user_id')::bigint = ${userId}
+        and kind not in ('user_deleted', 'member_removed')
+      `,
       size,
     ),
   )

@@ -9,7 +9,7 @@ import { lastCommitOfPath } from './history.ts'
 import { TreePairs } from './tree-pairs.ts'
 import { WantedPaths } from './wanted-paths.ts'
 
-/** Up to so many paths are asked one by one where commits would have to be read. */
+/** Up to this number, paths are asked one by one where commits would have to be read. */
 const fewPaths = 50
 
 /**
