@@ -16,6 +16,7 @@ import {
 } from '../../../db/row.ts'
 import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
 import { placeholder, template } from '../../../db/template.ts'
+import { hasCustomAttributes } from './attribute-queries.ts'
 
 /** A user as shown in other records. */
 export const userReferenceRow = {
@@ -232,10 +233,8 @@ export function listUsers(filters: UserFilters, options: { customAttributes?: bo
         )
       `,
     )
-  for (const [key, value] of Object.entries(filters.custom_attributes ?? {}))
-    where.push(
-      sql`exists (select from custom_attributes a where a.user_id = u.id and a.key = ${key} and a.value = ${value})`,
-    )
+  if (filters.custom_attributes)
+    where.push(hasCustomAttributes(raw('a.user_id'), raw('u.id'), filters.custom_attributes))
   const byId = order_by === 'id' || (order_by === undefined && search === undefined)
   const direction = sort ?? 'desc'
   return {

@@ -33,6 +33,25 @@ describe.for(kinds)('custom attributes of %s', (kind) => {
     expect(await world.root.delete(`${attributes}/department`)).toMatchObject(gone)
   })
 
+  test('a list filtered by eight custom attributes has what has all of them', async ({ world }) => {
+    const attributes = await holderOf(world, kind)
+    const pairs = Array.from({ length: 8 }, (_, n) => [`key ${n}`, `${attributes} ${n}`] as const)
+    for (const [key, value] of pairs)
+      expect((await world.root.put(`${attributes}/${encodeURIComponent(key)}`, { value })).status).toBe(200)
+    const found = async (of: readonly (readonly [string, string])[]) => {
+      const query = new URLSearchParams(
+        of.map(([key, value]): [string, string] => [`custom_attributes[${key}]`, value]),
+      )
+      return (await world.root.get(`/${kind}?${query}`)).json.map(({ id }: { id: number }) => id)
+    }
+    const own = [Number(attributes.split('/')[2])]
+    expect(await found(pairs)).toEqual(own)
+    expect(await found(pairs.slice(0, 6))).toEqual(own)
+    for (const at of [0, 5, 7])
+      expect(await found(pairs.map((pair, n) => (n === at ? [pair[0], pairs[1]![1]] : pair)))).toEqual([])
+    expect(await found([...pairs, ['none', 'x']])).toEqual([])
+  })
+
   test('400 for a custom attribute without a value or with an invalid key', async ({ world }) => {
     const attributes = await holderOf(world, kind)
     for (const [key, body, json] of [

@@ -2,8 +2,9 @@ import type { Actor, Caller } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
 import { type Direction, type List, type Matching, numbered } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
-import { and, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
+import { raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
+import { hasCustomAttributes } from '../../accounts/index.ts'
 import {
   groupsFromMemberships,
   groupsOfMember,
@@ -60,18 +61,7 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
     where.push(sql`g.id <> all(${filters.skip_groups}::bigint[])`)
   if (matches && !matching) where.push(matches)
   if (caller?.admin && filters.custom_attributes)
-    where.push(
-      and(
-        Object.entries(filters.custom_attributes).map(
-          ([key, value]) =>
-            sql`
-              exists (
-                select from custom_attributes a where a.namespace_id = g.id and a.key = ${key} and a.value = ${value}
-              )
-            `,
-        ),
-      ),
-    )
+    where.push(hasCustomAttributes(raw('a.namespace_id'), raw('g.id'), filters.custom_attributes))
   return {
     type: 'Group',
     cached: true,

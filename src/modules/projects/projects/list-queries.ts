@@ -4,6 +4,7 @@ import { type Direction, type List, type ListPart, type Matching, numbered } fro
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, literal, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
+import { hasCustomAttributes } from '../../accounts/index.ts'
 import { idsInside, numberFor, projectParts, projectWhere } from '../../namespaces/index.ts'
 import { openVisibility, visibleParts, visibleProjects, withinLimits } from './queries.ts'
 import { type RecordOptions, recordSelect, stampSelect } from './record-queries.ts'
@@ -263,11 +264,4 @@ const ownedBy = (userId: number): Sql => sql`
 `
 
 const hasAttributes = (attributes: Record<string, string>): Sql =>
-  and(
-    Object.entries(attributes).map(
-      ([key, value]) =>
-        sql`
-          exists (select from custom_attributes a where a.project_id = p.id and a.key = ${key} and a.value = ${value})
-        `,
-    ),
-  )
+  hasCustomAttributes(raw('a.project_id'), raw('p.id'), attributes)
