@@ -19,10 +19,21 @@ export const termsOf = (search: string): string[] => [
 ]
 
 /**
+ * The index that finds texts which equal a search without a term long enough. Of trigrams: a pattern without wildcards has those of its words, but
+ * hundreds of thousands of rows may have them all. Of short texts: the few without such a term, by their digests (`0107_short_texts.sql`).
+ */
+type IndexOfEqual = 'trigrams' | 'short texts'
+
+const equalTo = (column: Sql, text: string, index: IndexOfEqual): Sql =>
+  index === 'trigrams'
+    ? sql`(lower(${column}) = lower(${text}) and ${column} ilike ${escaped(text)})`
+    : sql`(${column} !~ '\\S{3}' and md5(lower(${column})) = md5(lower(${text})) and lower(${column}) = lower(${text}))`
+
+/**
  * Every term occurs in one of the columns, in any case. Without a term long enough the whole text must equal a column.
  * Source: supplement to the API documents, "Search semantics". Columns are names of ours, never input.
  */
-export function fuzzy(search: string, columns: readonly string[]): Sql {
+export function fuzzy(search: string, columns: readonly string[], index: IndexOfEqual = 'trigrams'): Sql {
   if (search.length > longestSearch) return raw('false')
   const text = search.trim().replace(/\s+/g, ' ')
   const patterns = termsOf(text).map(containing)
@@ -31,8 +42,7 @@ export function fuzzy(search: string, columns: readonly string[]): Sql {
       ${join(
         columns.map((column) =>
           patterns.length === 0
-            ? // The pattern leads to the index of trigrams: a text without wildcards has those of its words, also of short ones.
-              sql`(lower(${raw(column)}) = lower(${text}) and ${raw(column)} ilike ${escaped(text)})`
+            ? equalTo(raw(column), text, index)
             : and([
                 ...patterns.slice(0, indexedTerms).map((pattern) => sql`${raw(column)} ilike ${pattern}`),
                 ...(patterns.length > indexedTerms

@@ -559,6 +559,13 @@ describe.each(callers.slice(1) as [string, Actor][])('a search by %s', (_, calle
       where not exists (select from notes where body like 'What about%?' and author_id = $1)`,
       [userId(3)],
     )
+    await client.query(
+      `insert into notes (project_id, merge_request_id, author_id, body, discussion_id)
+      select m.project_id, m.id, $1, case when m.id % 100 = 0 then 'It IS' else 'So it is there' end, md5(m.id || 'it is') || 'deadbeef'
+      from merge_requests m
+      where m.id % 10 = 0 and not exists (select from notes where body = 'It IS')`,
+      [userId(3)],
+    )
     await client.query('vacuum analyze notes')
   })
 
@@ -585,8 +592,24 @@ describe.each(callers.slice(1) as [string, Actor][])('a search by %s', (_, calle
     }
   })
 
+  test('for comments whose words all have two characters reads those that equal it, not all that have the words', async () => {
+    const list = notesWith(caller, 'it  is', raw('true'), 'everywhere')
+    const { ids, reads } = await searchedPage(list, 1)
+    expect(ids).toEqual(
+      await idsFrom(sql`
+        select n.id
+        from notes n join projects p on p.id = n.project_id
+        where ${and(list.where)} and not n.system and lower(n.body) = 'it is'
+        order by n.id desc
+        limit 20
+      `),
+    )
+    expect(ids.length).toBeGreaterThan(0)
+    expect(await reads()).toBeLessThan(maximumReads)
+  })
+
   test('for a text of two characters looks it up in the index', async () => {
-    for (const text of ['wh', 'Wh', 'a%'])
+    for (const text of ['wh', 'Wh', 'a%', 'is'])
       for (const list of [
         notesWith(caller, text, raw('true'), 'everywhere'),
         listIssues(caller, { of: 'everyone' }, { search: { text, in: ['title', 'description'] } }, newest),

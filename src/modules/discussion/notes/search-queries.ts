@@ -46,7 +46,7 @@ export const notesWith = (caller: Caller, search: string, inside: Sql, place: Se
   key: raw('n.id'),
   where: [inside, raw('not p.deleting'), visibleProjects(caller), readableAbout('n', caller)],
   // The index has no system notes.
-  ...foundBy(sql`not n.system and ${fuzzy(search, ['n.body'])}`, inside, place),
+  ...foundBy(sql`not n.system and ${fuzzy(search, ['n.body'], 'short texts')}`, inside, place),
   order: [{ by: raw('n.id'), direction: 'desc' }],
 })
 

@@ -112,6 +112,7 @@ export const matchesText = (search: NonNullable<MatchingFilters['search']>): Sql
   fuzzy(
     search.text,
     search.in.map((column) => `m.${column}`),
+    'short texts',
   )
 
 /** A condition on the noteable `m` for each of the filters. */
