@@ -30,13 +30,17 @@ async function behindProxy() {
     STITHY_LOG_LEVEL: 'fatal',
     STITHY_PROCESSES: '1',
   }
-  const launched = new Launched(['serve'], env, { file: bin })
-  await launched.ready()
   const ask = async (text: string) => {
     const client = new pg.Client({ connectionString: direct })
     await client.connect()
     return (await client.query(text).finally(() => client.end())).rows[0]
   }
+  const takenAt = async () => (await ask('select taken_at from job_runner'))?.taken_at
+  const atFirst = await takenAt()
+  const launched = new Launched(['serve'], env, { file: bin })
+  await launched.ready()
+  // The jobs process starts when requests are answered.
+  await expect.poll(takenAt, { timeout: waitMs }).not.toEqual(atFirst)
   return { launched, proxy, ask }
 }
 
