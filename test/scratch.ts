@@ -1,6 +1,19 @@
-import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { identityOf } from '../src/processes/process-identity.ts'
 
 /** The file system in memory that Linux has. */
 const memory = '/dev/shm'
@@ -8,17 +21,72 @@ const memory = '/dev/shm'
 /** What a run of all tests may leave in temporary files before it ends, with as much again for others, in bytes. */
 const neededBytes = 8 * 1024 ** 3
 
+const prefix = 'stithy-test-run-'
+
+/** A file of each folder that says which process it is for. */
+const ownerFile = 'owner.json'
+
+type Owner = { pid: number; identity: string | undefined; namespace: string | undefined }
+
 /**
  * A folder for the temporary files of a run: in memory where there is enough of it and programs may run from there, else where
- * temporary files usually are. Tests make and delete many thousand files, which a disk makes expensive.
+ * temporary files usually are. Tests make and delete many thousand files, which a disk makes expensive. Folders of killed runs
+ * are removed first: those in memory take it from the next run until the machine restarts.
  */
 export function scratchFolder(): string {
+  for (const parent of [memory, tmpdir()]) removeFoldersOfEndedRuns(parent)
   if (hasRoom()) {
-    const folder = mkdtempSync(join(memory, 'stithy-test-'))
-    if (mayRunFrom(folder)) return openToAll(folder)
+    const folder = makeFolder(memory)
+    if (mayRunFrom(folder)) return folder
     rmSync(folder, { recursive: true })
   }
-  return openToAll(mkdtempSync(join(tmpdir(), 'stithy-test-')))
+  return makeFolder(tmpdir())
+}
+
+/** PostgreSQL runs as another user when we are root, so the folder is open to all. */
+function makeFolder(parent: string): string {
+  const folder = mkdtempSync(join(parent, prefix))
+  const owner: Owner = { pid: process.pid, identity: identityOf(process.pid), namespace: pidNamespace() }
+  writeFileSync(join(folder, ownerFile), JSON.stringify(owner))
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+function removeFoldersOfEndedRuns(parent: string): void {
+  for (const name of namesIn(parent)) {
+    const folder = join(parent, name)
+    if (name.startsWith(prefix) && isOurs(folder) && hasEnded(folder)) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const isOurs = (folder: string): boolean => statSync(folder, { throwIfNoEntry: false })?.uid === process.getuid?.()
+
+/** Whether the process that a folder is for has ended. Those of other containers cannot be seen from here, so their folders stay. */
+function hasEnded(folder: string): boolean {
+  try {
+    const { pid, identity, namespace } = JSON.parse(readFileSync(join(folder, ownerFile), 'utf8')) as Owner
+    return namespace === pidNamespace() && identity !== identityOf(pid)
+  } catch {
+    // Another run makes or removes it at this moment.
+    return false
+  }
+}
+
+/** Tells containers apart that share a file system. Undefined where the system has no such thing. */
+function pidNamespace(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return undefined
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
 }
 
 function hasRoom(): boolean {
@@ -43,10 +111,4 @@ function mayRunFrom(folder: string): boolean {
   } finally {
     rmSync(program)
   }
-}
-
-/** PostgreSQL runs as another user when we are root. */
-function openToAll(folder: string): string {
-  chmodSync(folder, 0o755)
-  return folder
 }
