@@ -1,16 +1,20 @@
 import { type TObject, Type } from 'typebox'
 import type { Scope } from '../../access/scopes.ts'
 import type { Endpoint } from '../../api/endpoint.ts'
+import type { Page } from '../../api/page.ts'
 import { OneOf, Optional, Whole } from '../../api/params/types.ts'
 
 /* What endpoints declare, completed with the defaults: for serving and for the documentation. */
 
 export const apiPrefix = '/api/v4'
 
+const maximumPerPage = 100
+const usualPerPage = 20
+
 /** Parameters of every list. Compat: values out of range are clamped. */
 export const pagingParams = {
   page: Whole({ default: 1, description: 'Page number, from 1' }),
-  per_page: Whole({ default: 20, description: 'Items per page, at most 100' }),
+  per_page: Whole({ default: usualPerPage, description: `Items per page, at most ${maximumPerPage}` }),
   pagination: Optional(
     OneOf(['legacy', 'keyset'], { description: '`keyset` continues after an id; for lists ordered by id' }),
   ),
@@ -20,6 +24,24 @@ export const pagingParams = {
   id_before: Optional(
     Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Keyset pagination: IDs less than this' }),
   ),
+}
+
+/** The page that the parameters of a list ask for. */
+export function pageOf(params: {
+  page?: number
+  per_page?: number
+  pagination?: string
+  id_after?: number
+  id_before?: number
+}): Page {
+  const { page = 1, per_page = usualPerPage } = params
+  return {
+    page: Math.max(1, page),
+    perPage: per_page < 1 ? usualPerPage : Math.min(per_page, maximumPerPage),
+    keyset: params.pagination === 'keyset',
+    ...(params.id_after !== undefined && { idAfter: params.id_after }),
+    ...(params.id_before !== undefined && { idBefore: params.id_before }),
+  }
 }
 
 /** All parameters of an endpoint: those of its subject, its own, and those of lists. */
