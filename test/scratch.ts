@@ -18,8 +18,8 @@ import { identityOf } from '../src/processes/process-identity.ts'
 /** The file system in memory that Linux has. */
 const memory = '/dev/shm'
 
-/** What a run of all tests may leave in temporary files before it ends, with as much again for others, in bytes. */
-const neededBytes = 8 * 1024 ** 3
+/** Memory that a run of all tests takes, half for its temporary files and half for its processes, and some for others, in bytes. */
+const neededBytes = 15 * 1024 ** 3
 
 const prefix = 'stithy-test-run-'
 
