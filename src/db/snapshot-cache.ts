@@ -1,55 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import { beginCheck, type StatementCheck } from './checks.ts'
 import { byKey, type CachedReads, type HoldersOf, type Statement } from './db.ts'
+import { KnownChanges, moment, type Source } from './known-changes.ts'
 import { Moment } from './moment.ts'
 import type { RequestSnapshot } from './request-snapshot.ts'
 import type { integer, RowOf, Shape } from './row.ts'
-import { raw, type Sql, sql } from './sql.ts'
 import { knownText } from './statement.ts'
 import { type CatalogueRow, readCatalogue, TableCatalogue } from './table-catalogue.ts'
-import { type Change, TableChanges, type Watched } from './table-changes.ts'
-
-/** The moment of a statement (`Moment`). */
-const moment = sql`pg_current_snapshot()::text || ' ' || current_date`
-
-/** Changes that are read at once; beyond, everything counts as changed. */
-const maximumChanges = 1_000
-
-const change = raw(
-  `concat_ws(' ', transaction, relation, coalesce(array_to_string(holders, ','), '-'), coalesce(array_to_string(merge_requests, ','), '-'))`,
-)
-
-/**
- * The present moment, and which transactions have changed which tables since another one. The upper bound is no condition: with it, the planner
- * takes the changes for few, whatever the parameters, and reads the index. Else it reads all changes of the last minutes.
- */
-export const readChanges = (since: Moment | undefined): Sql => sql`
-  select ${moment} as snapshot,
-    coalesce((select since from table_changes_kept) <= ${since?.begin ?? '0'}::xid8, false) as complete,
-    array(
-      (
-        select ${change}
-        from table_changes
-        where transaction = any(${since?.running ?? []}::xid8[])
-        union all
-        select ${change}
-        from table_changes
-        where transaction >= ${since?.end ?? '0'}::xid8 and transaction < pg_snapshot_xmax(pg_current_snapshot())
-      )
-      limit ${maximumChanges}
-    ) as changes
-`
-
-type Answer = {
-  readonly snapshot: string
-  /** All changes are recorded. */
-  readonly complete: boolean
-  /** Each is a `Change`, with spaces between its parts. */
-  readonly changes: readonly string[]
-}
-
-/** A change of it may have changed everything: the functions and tables themselves. */
-const schemaTable = 'schema_migrations'
+import type { Watched } from './table-changes.ts'
 
 /** Maximum size of the cached rows, unless said otherwise. */
 const usualBytes = 8 * 1024 * 1024
@@ -68,14 +26,8 @@ type Kept = {
   readonly watched: Watched | 'anything'
   /** The rows are those of this moment. */
   moment: Moment
-  /** Changes that were learnt up to this time were made before the rows were read. */
+  /** Changes that were learnt up to this time of `KnownChanges` were made before the rows were read. */
   at: number
-}
-
-/** Runs the statements. All queries under the same number of `sent` are sent together, after the last of them. */
-export type Source = {
-  query(statement: Statement): Promise<{ readonly rows: readonly unknown[] }>
-  readonly sent: number
 }
 
 /**
@@ -91,15 +43,7 @@ export class SnapshotCache implements CachedReads {
   /** Running statements by key, each once for all callers. */
   readonly #reading = new Map<string, Promise<Found>>()
   #catalogue: Promise<TableCatalogue> | undefined
-  /** The latest moment of which the process knows all changes before. */
-  #now: Moment | undefined
-  /** How often the process has learnt that anything was committed: its measure of time. */
-  #learnt = 0
-  readonly #changes = new TableChanges()
-  #everythingChanged = 0
-  /** Transactions that this process has committed. */
-  #commits = 0
-  #asked: { sent: number; commits: number; moment: Promise<Moment> } | undefined
+  readonly #changes: KnownChanges
 
   constructor(source: Source, check?: StatementCheck, maximumBytes = usualBytes) {
     this.#cache = new LRUCache({
@@ -108,11 +52,14 @@ export class SnapshotCache implements CachedReads {
     })
     this.#source = source
     this.#check = check
+    this.#changes = new KnownChanges(source, () => {
+      this.#catalogue = undefined
+    })
   }
 
   /** This process has committed a transaction: rows that a request has seen may be outdated. */
   invalidate(): void {
-    this.#commits++
+    this.#changes.commits++
   }
 
   expects(shape: Shape, statement: Statement): boolean {
@@ -188,17 +135,17 @@ export class SnapshotCache implements CachedReads {
     // Concurrent reads of the same rows began earlier. What they read is current if its tables were not changed meanwhile.
     if (earlier.length > 0) await Promise.allSettled(earlier)
     const known = keys.map((key) => this.#known(key))
-    if (request && known.every((each) => each && request.has(each.moment.text, this.#commits)))
+    if (request && known.every((each) => each && request.has(each.moment.text, this.#changes.commits)))
       return new Map(keys.map((key, index) => [key, known[index]!.rows]))
-    const see = request?.looking(this.#commits)
+    const see = request?.looking(this.#changes.commits)
     const found = new Map<string, readonly Row[]>()
     if (known.some((each) => each)) {
-      await this.#ask()
+      await this.#changes.learn()
       for (const key of keys) {
         const still = this.#known(key)
-        if (still && still.moment === this.#now) found.set(key, still.rows)
+        if (still && still.moment === this.#changes.now) found.set(key, still.rows)
       }
-      if (found.size > 0) see?.(this.#now!.text)
+      if (found.size > 0) see?.(this.#changes.now!.text)
     }
     const missing = keys.filter((key) => !found.has(key))
     if (missing.length === 0) return found
@@ -231,7 +178,7 @@ export class SnapshotCache implements CachedReads {
   ): Promise<{ rows: readonly Row[]; keep: (key: string, rows: Rows) => Rows }> {
     const catalogue = await this.#catalogueNow()
     // The statement sees at least what is known now.
-    const at = this.#learnt
+    const at = this.#changes.time
     const { rows } = await this.#source.query({
       text: `select cached.*, ${moment.text} as snapshot from (${text}) as cached`,
       values,
@@ -268,60 +215,23 @@ export class SnapshotCache implements CachedReads {
   #known(key: string): Kept | undefined {
     const known = this.#cache.get(key)
     if (!known) return undefined
-    if (this.#isChanged(known)) {
+    const { now, time } = this.#changes
+    if (this.#changes.isAfter(known.watched, known.moment, known.at)) {
       this.#cache.delete(key)
       return undefined
     }
-    const now = this.#now
     if (now && known.moment !== now && (known.moment.text === now.text || known.moment.isWithin(now))) {
       known.moment = now
-      known.at = this.#learnt
+      known.at = time
     }
     return known
-  }
-
-  #isChanged({ watched, moment, at }: Kept): boolean {
-    if (at === this.#learnt || moment.text === this.#now?.text) return false
-    if (watched === 'anything' || this.#everythingChanged > at) return true
-    return this.#changes.isAfter(watched, moment, at)
-  }
-
-  /** A moment since the call, whose changes are known. */
-  #ask(): Promise<Moment> {
-    const { sent } = this.#source
-    if (this.#asked?.sent !== sent || this.#asked.commits !== this.#commits)
-      this.#asked = { sent, commits: this.#commits, moment: this.#learn() }
-    return this.#asked.moment
-  }
-
-  async #learn(): Promise<Moment> {
-    const since = this.#now
-    const { rows } = await this.#source.query(readChanges(since))
-    const { snapshot, complete, changes } = rows[0] as Answer
-    if (this.#now?.text === snapshot) return this.#now
-    const now = new Moment(snapshot)
-    // Another answer that was later has come first.
-    if (this.#now?.isOfDate(now) && now.isWithin(this.#now)) return this.#now
-    this.#now = now
-    this.#learnt++
-    if (!complete || changes.length === maximumChanges || !since?.isOfDate(now)) this.#everythingChanged = this.#learnt
-    else for (const change of changes) this.#note(change)
-    return now
-  }
-
-  #note(change: string): void {
-    const parts = change.split(' ') as unknown as Change
-    this.#changes.add(parts, this.#learnt)
-    if (parts[1] !== schemaTable) return
-    this.#catalogue = undefined
-    this.#everythingChanged = this.#learnt
   }
 
   /** Before the first read, a moment must be known from which on changes are learnt. */
   #catalogueNow(): Promise<TableCatalogue> {
     this.#catalogue ??= Promise.all([
       this.#source.query({ text: readCatalogue, values: [] }),
-      this.#now ? undefined : this.#ask(),
+      this.#changes.now ? undefined : this.#changes.learn(),
     ])
       .then(([{ rows }]) => new TableCatalogue(rows as CatalogueRow[]))
       .catch((error) => {
