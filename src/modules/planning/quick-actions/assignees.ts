@@ -1,0 +1,57 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { readersByName } from '../../discussion/index.ts'
+import { namedUsers } from './arguments.ts'
+import type { Command, Commanded, ScheduledCommanded, SharedEdit } from './command.ts'
+
+type Shared = Command<SharedEdit, ScheduledCommanded<SharedEdit>>
+
+const listed = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+
+/** The users that an argument names and that may read the noteable's project. */
+export async function usersNamed(ctx: Ctx, { noteable }: Commanded<SharedEdit>, argument: string) {
+  const names = namedUsers(argument, ctx.actor!.username)
+  const users = names.length > 0 ? await readersByName(ctx.db, noteable.type, noteable.holder.id, names) : []
+  return { ids: users.map(({ id }) => id), text: listed(users.map(({ username }) => `@${username}`)) }
+}
+
+const assign: Shared = {
+  names: ['assign'],
+  needs: 'admin',
+  async plan({ ctx, subject, argument, edit }) {
+    const { ids, text } = await usersNamed(ctx, subject, argument)
+    if (ids.length === 0) return undefined
+    edit.add_assignee_ids = [...(edit.add_assignee_ids ?? []), ...ids]
+    return { says: `Assigned ${text}.` }
+  },
+}
+
+const unassign: Shared = {
+  names: ['unassign', 'remove_assignee'],
+  needs: 'admin',
+  async plan({ ctx, subject, argument, edit }) {
+    if (argument === '') {
+      delete edit.add_assignee_ids
+      edit.assignee_ids = []
+      return { says: 'Removed all assignees.' }
+    }
+    const { ids, text } = await usersNamed(ctx, subject, argument)
+    if (ids.length === 0) return undefined
+    edit.remove_assignee_ids = [...(edit.remove_assignee_ids ?? []), ...ids]
+    return { says: `Removed ${ids.length === 1 ? 'assignee' : 'assignees'} ${text}.` }
+  },
+}
+
+const reassign: Shared = {
+  names: ['reassign'],
+  needs: 'admin',
+  async plan({ ctx, subject, argument, edit }) {
+    const { ids, text } = await usersNamed(ctx, subject, argument)
+    if (ids.length === 0) return undefined
+    delete edit.add_assignee_ids
+    edit.assignee_ids = ids
+    return { says: `Changed assignees to ${text}.` }
+  },
+}
+
+export const assigneeCommands: readonly Shared[] = [assign, unassign, reassign]
