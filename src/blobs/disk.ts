@@ -225,6 +225,4 @@ const present = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EEXIST') throw error
 }
 
-const absent = (error: NodeJS.ErrnoException): undefined => {
-  if (error.code !== 'ENOENT') throw error
-}
+const absent = missingAs(undefined)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Db } from '../db/db.ts'
 import { Failure } from '../kernel/failure.ts'
+import { missingAs } from '../kernel/missing.ts'
 import type { BlobStore } from './blob-store.ts'
 import { DiskBlobs } from './disk.ts'
 import { isS3, s3Address, storeName } from './location.ts'
@@ -34,10 +35,7 @@ export async function requireEmptyStore(url: string): Promise<void> {
 
 async function isEmpty(url: string): Promise<boolean> {
   if (!isS3(url)) {
-    const names = await readdir(join(fileURLToPath(url), 'sha256')).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error
-      return []
-    })
+    const names = await readdir(join(fileURLToPath(url), 'sha256')).catch(missingAs([]))
     return names.length === 0
   }
   const { S3Objects } = await import('./s3-client.ts')

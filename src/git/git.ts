@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { makeFolder, syncFolder, syncTree } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
+import { isMissing, missingAs } from '../kernel/missing.ts'
 import type { CachedGraph } from './commit-graph/commit-graph.ts'
 import { branchRef } from './format/ref-name.ts'
 import { createBareRepository, type NewRepository } from './repository/bare-repository.ts'
@@ -97,9 +98,7 @@ export class Git implements GitContext {
     const path = resolve(gitDir)
     const doomed = temporaryName(path, 'removed')
     this.#forget(path)
-    await rename(path, doomed).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error
-    })
+    await rename(path, doomed).catch(missingAs(undefined))
     await this.helpers.close(`${path}\0`)
     await rm(doomed, { recursive: true, force: true })
     await removeLeftoversOf(path)
@@ -124,9 +123,8 @@ export class Git implements GitContext {
     try {
       await rename(source, target)
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT') return false
-      if (code !== 'EXDEV') throw error
+      if (isMissing(error)) return false
+      if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
       await copyTree(source, target)
       await this.removeRepository(source)
     }

@@ -1,7 +1,11 @@
+/** Whether an error says that a file or folder does not exist. */
+export const isMissing = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
+
 /** Handles the error of a file or folder that does not exist; throws any other. */
 export const missingAs =
   <T>(value: T) =>
-  (error: NodeJS.ErrnoException): T => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return value
+  (error: unknown): T => {
+    if (isMissing(error)) return value
     throw error
   }

@@ -3,6 +3,7 @@ import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } f
 import { dirname } from 'node:path'
 import { syncFolderNow } from './durable.ts'
 import { Failure } from './failure.ts'
+import { isMissing } from './missing.ts'
 
 const algorithm = 'aes-256-gcm'
 const keyBytes = 32
@@ -113,7 +114,7 @@ function readOrMake(file: string): string {
       throw new Failure('unavailable', `${file} must be readable by its owner alone (chmod 600)`)
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (!isMissing(error)) throw error
   }
   // Several processes may start at once: each writes a file, one of them gets the name, and all read that one.
   const mine = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`

@@ -2,6 +2,7 @@ import { open, readdir, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { makeFolder, syncFolder } from '../kernel/durable.ts'
+import { missingAs } from '../kernel/missing.ts'
 import type { Mail, Mailer } from './mailer.ts'
 import { oneLine } from './smtp-mailer.ts'
 
@@ -58,7 +59,4 @@ export class FileMailer implements Mailer {
   }
 }
 
-const removed = (file: string): Promise<void> =>
-  unlink(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
+const removed = (file: string): Promise<void> => unlink(file).catch(missingAs(undefined))

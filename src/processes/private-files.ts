@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config.ts'
 import { Failure } from '../kernel/failure.ts'
+import { isMissing } from '../kernel/missing.ts'
 
 /** Permissions of group and others. */
 const ofOthers = 0o077
@@ -60,7 +61,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    if (isMissing(error)) return []
     throw error
   }
 }
@@ -69,7 +70,7 @@ function chmod(path: string, { mode, uid }: Stats): void {
   try {
     chmodSync(path, mode & 0o7777 & ~ofOthers)
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return
+    if (isMissing(cause)) return
     throw new Failure(
       'unavailable',
       `Other users have permissions on ${path}, which belongs to user ${uid}: run chmod -R go-rwx on it as that user, or start Stithy as that user.`,

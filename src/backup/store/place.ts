@@ -7,6 +7,7 @@ import { isS3, s3Address, storeName } from '../../blobs/location.ts'
 import { makeFolder, syncFolders } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { isDiskFull } from '../../kernel/full-disk.ts'
+import { isMissing } from '../../kernel/missing.ts'
 
 /** Where backups are: a folder, or object storage. Keys are like paths; those that end with `~` are unfinished files. */
 export interface Place {
@@ -100,9 +101,6 @@ class FolderPlace implements Place {
       : new Failure('unavailable', `Cannot use the folder of backups ${this.name}: ${message}.`, { cause: error })
   }
 }
-
-const isMissing = (error: unknown): boolean =>
-  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 type Objects = {
   put(key: string, body: Buffer, sha256: string): Promise<void>

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import ssh2 from 'ssh2'
 import { syncFolderNow } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { isMissing } from '../../kernel/missing.ts'
 import { newKeyPair } from './key-pair.ts'
 
 /**
@@ -44,7 +45,7 @@ function readKey(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
 }

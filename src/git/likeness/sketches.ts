@@ -1,5 +1,6 @@
 import { type FileHandle, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { missingAs } from '../../kernel/missing.ts'
 import { objectContent } from '../objects/cat-file.ts'
 import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -66,11 +67,7 @@ export class Sketches implements AsyncDisposable {
   }
 }
 
-const openIfThere = (place: string): Promise<FileHandle | undefined> =>
-  open(place).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-    return undefined
-  })
+const openIfThere = (place: string): Promise<FileHandle | undefined> => open(place).catch(missingAs(undefined))
 
 async function versionOf(file: FileHandle): Promise<string> {
   const { ino, mtimeMs, size } = await file.stat()

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate as deflateCallback, deflateSync, type ZlibOptions } from 'node:zlib'
 import { syncFolders } from '../../kernel/durable.ts'
+import { isMissing } from '../../kernel/missing.ts'
 import { emptyTreeOid, type Oid } from '../format/oid.ts'
 import { pathToBytes } from '../format/path-bytes.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -61,7 +62,7 @@ export async function whileFoldersGo<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === maxAttempts) throw error
+      if (!isMissing(error) || attempt === maxAttempts) throw error
     }
   }
 }

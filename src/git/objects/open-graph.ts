@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isMissing } from '../../kernel/missing.ts'
 import { type CachedGraph, CommitGraph } from '../commit-graph/commit-graph.ts'
 import { BrokenGraph, GraphLayer } from '../commit-graph/graph-layer.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -72,8 +73,7 @@ async function read(
     return { file, graph: new CommitGraph([...layers.values()]), layers }
   } catch (error) {
     // A chain may be replaced while its layers are read; the next call then finds and reads the new file.
-    if (error instanceof BrokenGraph || (error as NodeJS.ErrnoException).code === 'ENOENT')
-      return { file, graph: 'git', layers: new Map() }
+    if (error instanceof BrokenGraph || isMissing(error)) return { file, graph: 'git', layers: new Map() }
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { isMissing } from '../../kernel/missing.ts'
 import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
 import { objectInfos } from './cat-file.ts'
@@ -92,7 +93,7 @@ class ObjectFolders {
       } catch (error) {
         if (error instanceof UnknownIndex) return 'ask'
         // Its objects are in another pack now, or loose.
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'ask'
+        if (isMissing(error)) return 'ask'
         throw error
       }
       await turn()
@@ -111,7 +112,7 @@ class ObjectFolders {
     try {
       return readdirSync(join(this.#folder, name))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+      if (isMissing(error)) return []
       throw error
     }
   }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { missingAs } from '../../kernel/missing.ts'
+import { isMissing, missingAs } from '../../kernel/missing.ts'
 import { type Oid, parseOid } from '../format/oid.ts'
 import { isRefName, type RefName } from '../format/ref-name.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -52,13 +52,16 @@ export function readLooseRef(repo: Repository, name: RefName): Oid | 'ask' | und
   return text === undefined ? undefined : (parseOid(text.trim()) ?? 'ask')
 }
 
+/** Handles the error of a ref that was packed or deleted meanwhile, or whose name is now a folder of refs; throws any other. */
+function noFile(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'EISDIR' && !isMissing(error)) throw error
+}
+
 function readOrNothing(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    // Packed or deleted meanwhile, or a folder of refs.
-    if (['ENOENT', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
-    throw error
+    return noFile(error)
   }
 }
 
@@ -193,10 +196,7 @@ async function readFolder(repo: Repository, path: string): Promise<Folder | 'ask
 }
 
 async function readLoose(repo: Repository, name: string): Promise<RefFile | 'ask' | undefined> {
-  const text = await readFile(`${repo.gitDir}/${name}`, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+  const text = await readFile(`${repo.gitDir}/${name}`, 'utf8').catch(noFile)
   const oid = text === undefined ? undefined : parseOid(text.trim())
   if (text !== undefined && !oid) return 'ask'
   return oid && { name: name as RefName, oid }

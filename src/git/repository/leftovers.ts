@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ageOf } from '../../kernel/clock.ts'
+import { missingAs } from '../../kernel/missing.ts'
 
 const temporary = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(?:new|removed)$/
 
@@ -35,8 +36,4 @@ export async function removeOldLeftovers(folder: string, olderThanMs: number): P
   return removed
 }
 
-const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(missingAs([]))

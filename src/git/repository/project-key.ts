@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { syncFolder } from '../../kernel/durable.ts'
+import { isMissing } from '../../kernel/missing.ts'
 
 /** File name, next to HEAD. Git does not read it as a ref, because a UUID is not an object id. */
 const fileName = 'stithy-project'
@@ -44,7 +45,7 @@ function readAgain(gitDir: string, path: string): string | undefined {
     file = openSync(path, 'r')
   } catch (error) {
     // Moved away since it was found.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
   try {

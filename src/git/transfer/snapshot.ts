@@ -1,5 +1,6 @@
 import { type FileHandle, open, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isMissing } from '../../kernel/missing.ts'
 import { tarEnd, tarHeader, tarPadding } from '../format/tar.ts'
 import { listRefs } from '../refs/refs.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -43,8 +44,6 @@ export async function* snapshot(repo: Repository): AsyncGenerator<Buffer> {
   }
   yield tarEnd()
 }
-
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
 
 const namesIn = (folder: string): Promise<string[]> =>
   readdir(folder).catch((error) => {

@@ -3,6 +3,7 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import { makeFolder, syncFolder } from '../../../kernel/durable.ts'
+import { isMissing } from '../../../kernel/missing.ts'
 import { readLines } from '../../../kernel/read-lines.ts'
 import type { ForgeItem } from './items.ts'
 
@@ -86,7 +87,7 @@ export class PageFiles {
     try {
       yield* readLines(createReadStream(this.#path(resource, page)), { maxBytes: maxLineBytes })
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      if (!isMissing(error)) throw error
     }
   }
 

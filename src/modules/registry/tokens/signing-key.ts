@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { makeFolder, syncFolder } from '../../../kernel/durable.ts'
 import { Failure } from '../../../kernel/failure.ts'
+import { missingAs } from '../../../kernel/missing.ts'
 
 export type SigningKey = {
   readonly private: KeyObject
@@ -62,11 +63,7 @@ async function create(folder: string, path: string): Promise<string> {
   return readFile(path, 'utf8')
 }
 
-const read = (path: string): Promise<string | undefined> =>
-  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-    return undefined
-  })
+const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(missingAs(undefined))
 
 const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 

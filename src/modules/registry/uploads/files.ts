@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type Written, writeFileOf } from '../../../blobs/write-file.ts'
 import { makeFolder, syncFolder } from '../../../kernel/durable.ts'
+import { isMissing, missingAs } from '../../../kernel/missing.ts'
 import type { Part } from './queries.ts'
 
 const uploadsIn = (folder: string): string => join(folder, 'uploads')
@@ -58,7 +59,7 @@ export async function hasFiles(folder: string, parts: readonly Pick<Part, 'file'
     try {
       await stat(fileOf(folder, file))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      if (!isMissing(error)) throw error
       return false
     }
   return true
@@ -66,10 +67,7 @@ export async function hasFiles(folder: string, parts: readonly Pick<Part, 'file'
 
 /** Names of the files last written before this time. */
 export async function oldFiles(folder: string, before: Date): Promise<string[]> {
-  const names = await readdir(uploadsIn(folder)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-    return []
-  })
+  const names = await readdir(uploadsIn(folder)).catch(missingAs([]))
   const old: string[] = []
   for (const name of names.filter(isUuid)) {
     const facts = await stat(fileOf(folder, name)).catch(() => undefined)

@@ -3,6 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Digest, StoredBlob } from '../../../blobs/blob-store.ts'
 import { putFile } from '../../../blobs/put-file.ts'
 import { Failure } from '../../../kernel/failure.ts'
+import { isMissing } from '../../../kernel/missing.ts'
 import type { Place } from '../access/access.ts'
 import { addBlob } from '../blobs/service.ts'
 import { ensureRepository } from '../images/queries.ts'
@@ -111,7 +112,7 @@ async function takeFile(ctx: Ctx, { file, digest }: Part, sizeBytes: number): Pr
   try {
     await putFile(ctx.blobs, fileOf(ctx.registry.folder, file), blob)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || (await ctx.blobs.size(digest)) !== sizeBytes) throw error
+    if (!isMissing(error) || (await ctx.blobs.size(digest)) !== sizeBytes) throw error
   }
   return blob
 }
