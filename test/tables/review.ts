@@ -1,5 +1,5 @@
 import type { World } from '../world.ts'
-import { add, ago, change, find, remove, type Value } from './statements.ts'
+import { add, addAll, ago, change, find, remove, type Value } from './statements.ts'
 
 /** Changes one merge request or several. */
 export const changeMergeRequest = (
@@ -118,3 +118,53 @@ export const matchesPattern = (world: World, title: string, pattern: string) =>
 /** Changes the target branch in the row of a merge request and nowhere else. */
 export const retarget = (world: World, id: number, branch: string) =>
   world.rows('update merge_requests set target_branch = $2 where id = $1', [id, branch])
+
+export type NewMergeRequestRow = {
+  readonly iid: number
+  readonly project_id: number
+  readonly source_project_id: number
+  readonly source_branch: string
+  readonly target_branch: string
+  readonly title: string
+  readonly description: string
+  readonly author_id: number
+  readonly state: 'opened' | 'closed' | 'locked' | 'merged'
+  readonly milestone_id: number | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** Merge requests without changes, which cannot be merged; returns their ids in the same order. */
+export async function addMergeRequests(world: World, rows: readonly NewMergeRequestRow[]): Promise<number[]> {
+  const columns =
+    'iid, project_id, source_project_id, source_branch, target_branch, title, description, author_id, state, milestone_id, created_at, updated_at'
+  const made = await world.rows(
+    `insert into merge_requests (${columns}, merge_status, diff_id)
+      select ${columns}, 'cannot_be_merged', null from json_populate_recordset(null::merge_requests, $1) returning id`,
+    [JSON.stringify(rows)],
+  )
+  await world.rows(
+    `with versions as (
+        insert into merge_request_diffs (merge_request_id, state) select unnest($1::bigint[]), 'empty'
+        returning id, merge_request_id
+      )
+      update merge_requests m set diff_id = versions.id from versions where m.id = versions.merge_request_id`,
+    [made.map(({ id }) => id)],
+  )
+  return made.map(({ id }) => Number(id))
+}
+
+/** Users with a task in merge requests, or who have approved them. */
+export const addMergeRequestPeople = (
+  world: World,
+  table: 'approvals' | 'approvers' | 'merge_request_assignees' | 'merge_request_reviewers',
+  rows: readonly { merge_request_id: number; user_id: number }[],
+) => addAll(world, table, ['merge_request_id', 'user_id'], rows)
+
+export const addMergeRequestLabels = (world: World, rows: readonly { merge_request_id: number; label_id: number }[]) =>
+  addAll(world, 'merge_request_labels', ['merge_request_id', 'label_id'], rows)
+
+export const addMergeRequestAwards = (
+  world: World,
+  rows: readonly { merge_request_id: number; user_id: number; name: string }[],
+) => addAll(world, 'award_emoji', ['merge_request_id', 'user_id', 'name'], rows)
