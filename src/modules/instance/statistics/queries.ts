@@ -1,6 +1,6 @@
 import type { Db } from '../../../db/db.ts'
 import { integer, type RowOf } from '../../../db/row.ts'
-import { sql } from '../../../db/sql.ts'
+import { raw, sql } from '../../../db/sql.ts'
 
 export const instanceStatisticsRow = {
   forks: integer,
@@ -16,17 +16,26 @@ export const instanceStatisticsRow = {
 }
 export type InstanceStatistics = RowOf<typeof instanceStatisticsRow>
 
-/** Counts all rows: time grows with the size of the installation. */
+/** Comments on one kind of noteable. The indexes of those on issues and merge requests say which notes are not of the system. */
+const commentsOn = (column: string): string => `(select count(*) from notes where ${column} is not null and not system)`
+
+const comments = raw(['issue_id', 'merge_request_id', 'epic_id', 'snippet_id', 'commit_id'].map(commentsOn).join(' + '))
+
+/** Counts in indexes and narrow tables: time grows with the size of the installation, but no large table is read. */
 export const countEverything = async (db: Db): Promise<InstanceStatistics> =>
   (await db.row(
     instanceStatisticsRow,
     sql`
-      select (select count(*) from projects where forked_from_project_id is not null and not deleting) as forks,
-        (select count(*) from issues) as issues, (select count(*) from merge_requests) as merge_requests,
-        (select count(*) from notes where not system) as notes, (select count(*) from ssh_keys) as ssh_keys,
-        (select count(*) from users where kind <> 'ghost') as users,
+      select (select count(*) from projects where forked_from_project_id is not null) - (
+          select count(*)
+          from project_activity a join projects p on p.id = a.id
+          where a.deleting and p.forked_from_project_id is not null
+        ) as forks,
+        (select coalesce(sum(opened + closed), 0) from issue_counts)::bigint as issues,
+        (select count(*) from merge_requests) as merge_requests, ${comments} as notes,
+        (select count(*) from ssh_keys) as ssh_keys, (select count(*) from users where kind <> 'ghost') as users,
         (select count(*) from users where kind = 'human' and state = 'active') as active_users,
-        (select count(*) from projects where not deleting) as projects,
+        (select count(*) from project_activity where not deleting) as projects,
         (select count(*) from namespaces where kind = 'group' and not deleting) as groups,
         (select count(*) from milestones) as milestones
     `,

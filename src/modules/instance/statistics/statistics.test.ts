@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { changeUser } from '../../../../test/tables/users.ts'
 import { test } from '../../../../test/world.ts'
+import { openEpic } from '../../planning/epics/testing.ts'
 import { openIssue } from '../../planning/issues/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 
@@ -36,6 +37,50 @@ describe('GET /application/statistics', () => {
     await world.project({ group: await world.group({ parent: group }) })
     expect((await world.root.delete(`/groups/${group.id}`)).status).toBe(202)
     expect(await counts()).toEqual(before)
+  })
+
+  test('statistics count comments of each kind, forks and issues in every state; notes of the system and what is deleted are not counted', async ({
+    world,
+  }) => {
+    await world.settings({ deletion_adjourned_period: 0 })
+    const counts = async () => {
+      const { json } = await world.root.get('/application/statistics')
+      return ['notes', 'issues', 'forks'].map((name) => Number(json[name].replaceAll(',', '')))
+    }
+    const { project, at, head } = await openMergeRequest(world)
+    const issue = await openIssue(world, { project })
+    const epic = await openEpic(world)
+    const snippet = (
+      await world.root.post(`/projects/${project.id}/snippets`, {
+        title: 'x',
+        visibility: 'public',
+        files: [{ file_path: 'x', content: 'x' }],
+      })
+    ).json
+    const before = await counts()
+    const post = async (path: string, body: object) => {
+      const { status, json } = await world.root.post(path, body)
+      expect([path, status]).toEqual([path, 201])
+      return json
+    }
+    await post(`${at}/notes`, { body: 'x' })
+    const note = await post(`${issue.at}/notes`, { body: 'x' })
+    await post(`${epic.at}/notes`, { body: 'x' })
+    await post(`/projects/${project.id}/snippets/${snippet.id}/notes`, { body: 'x' })
+    await post(`/projects/${project.id}/repository/commits/${head}/comments`, { note: 'x' })
+    // Leaves a note of the system.
+    await world.root.put(issue.at, { state_event: 'close' })
+    const [notes, issues, forks] = before as [number, number, number]
+    expect(await counts()).toEqual([notes + 5, issues, forks])
+    await world.root.delete(`${issue.at}/notes/${note.id}`)
+    const other = await openIssue(world, { project })
+    expect(await counts()).toEqual([notes + 4, issues + 1, forks])
+    await world.root.delete(other.at)
+    const ann = await world.user()
+    const fork = await post(`/projects/${project.id}/fork`, { namespace: ann.username })
+    expect(await counts()).toEqual([notes + 4, issues, forks + 1])
+    expect((await world.root.delete(`/projects/${fork.id}`)).status).toBe(202)
+    expect(await counts()).toEqual([notes + 4, issues, forks])
   })
 
   test('D2-SETTINGS-INSTANCE-STATS: 403 for statistics unless the caller is an administrator', async ({ world }) => {

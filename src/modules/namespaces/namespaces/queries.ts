@@ -105,6 +105,7 @@ export const namespacesOf = (actor: Actor, filters: { search?: string; owned_onl
   type: 'Namespace',
   select: select(actor, { counted: true }),
   from: sql`from namespaces n`,
+  key: raw('n.id'),
   where: [
     sql`not n.deleting`,
     ...(actor.admin && !filters.owned_only

@@ -55,10 +55,14 @@ function hasOthers(type: ScheduledType, { titles }: LabelSearch): Sql {
 
 /**
  * The noteables `m` that have all of the labels, to be counted; each once, though labels of a project and its groups may share a title. Of
- * one label up to `countedLabels`.
+ * one label up to `countedLabels`, unless all are wanted.
  */
-export function labelledOnce(type: ScheduledType, search: LabelSearch): { readonly from: Sql; readonly where: Sql } {
-  const limit = raw(search.titles.length > 1 ? '' : `limit ${countedLabels}`)
+export function labelledOnce(
+  type: ScheduledType,
+  search: LabelSearch,
+  { all = false } = {},
+): { readonly from: Sql; readonly where: Sql } {
+  const limit = raw(all || search.titles.length > 1 ? '' : `limit ${countedLabels}`)
   const once = sql`select distinct id from (${havingAll(type, search)} ${limit}) as labelled`
   return { from: sql`from (${once}) as m`, where: hasOthers(type, search) }
 }

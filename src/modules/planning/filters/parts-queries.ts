@@ -37,6 +37,8 @@ export type Wanted = {
   readonly updated?: TimeRange | undefined
   /** Leaves those with labels of these titles; the conditions of the filters do not say so. */
   readonly labels?: readonly string[] | undefined
+  /** All that have the labels are counted, however many these are. */
+  readonly countsAll?: boolean
   /** Leaves those that match this text; the conditions do not say so. */
   readonly search?: MatchingFilters['search'] | undefined
   /** The state that one of the filters requires; undefined if none does. */
@@ -254,10 +256,10 @@ function openNumber(reached: Reached, isOpen: Access['isOpen']): Pick<ListPart, 
 
 /** Those that are open to a caller and have labels, to be counted. */
 export function countedByLabels(reached: Reached, isOpen: Access['isOpen']): NonNullable<ListPart['counted']> {
-  const { type, rows, counted, labels, state } = reached
+  const { type, rows, counted, labels, state, countsAll: all = false } = reached
   // Labels and a state are enough, so that an index of labels is.
   if (ofStateAndLabels(reached)) {
-    return labelledOnce(type, { titles: labels!, state, audience: isOpen })
+    return labelledOnce(type, { titles: labels!, state, audience: isOpen }, { all })
   }
   return { from: sql`from ${rows} m`, where: and([isOpen(raw('m.audience')), ...counted]) }
 }

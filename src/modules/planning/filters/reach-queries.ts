@@ -1,6 +1,7 @@
 import type { Caller } from '../../../access/actor.ts'
 import { everything, type List, type ListPart, type Matching } from '../../../api/list.ts'
-import { and, raw, type Sql, sql } from '../../../db/sql.ts'
+import { countOf } from '../../../api/page-queries.ts'
+import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
   byUpdateOf,
   kindOf,
@@ -13,7 +14,7 @@ import {
 import { idsInside } from '../../namespaces/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
 import type { NoteableSet } from './filters.ts'
-import { isAmongLabelled } from './label-queries.ts'
+import { isAmongLabelled, labelledOnce } from './label-queries.ts'
 import { labelledEverything, labelledOfProject, labelledParts } from './labelled-queries.ts'
 import {
   inListProjects,
@@ -181,3 +182,39 @@ function ofEveryone(reached: Reached): Reach {
 const inGroup = ({ traversalIds }: Extract<NoteableSet, { of: 'group' }>): Sql => sql`
   p.namespace_id = any(array(${idsInside(traversalIds)}))
 `
+
+/** More than there are noteables. */
+const unlimited = 10 ** 15
+
+/**
+ * How many issues of a set and state the caller may read that do not have all of these labels, up to `most`: an expression. They are all
+ * issues, whose numbers are stored, less those that have the labels. If there are `most` more than all that have the labels anywhere, which
+ * an index says, nothing else is read. Undefined where such numbers are not stored.
+ */
+export function withoutLabels(
+  wanted: Pick<Wanted, 'caller' | 'set' | 'state'>,
+  labels: readonly string[],
+  most: number,
+): Sql | undefined {
+  const { caller, set, state } = wanted
+  if (set.of === 'project' || (set.of === 'everyone' && caller === null) || caller?.limits) return undefined
+  const type = 'Issue'
+  const filters = state === undefined ? [] : [sql`m.state = ${state}`]
+  const list: Wanted = { ...wanted, type, filters, few: false }
+  const exactly = ({ from, where, parts, given }: Reach): Sql => countOf({ from, parts, given }, and(where), unlimited)
+  const seen = and([...visible(caller), readableKind(type, caller)])
+  const ofAdministrator =
+    set.of === 'everyone' && caller?.admin ? numberIn(reachedBy(list, false, undefined), seen) : undefined
+  const having = exactly(reach({ ...list, labels, countsAll: true }))
+  const { from, where } = labelledOnce(type, { titles: labels, state }, { all: true })
+  const anywhere = sql`(select count(*) ${from} where ${where})`
+  const limit = literal(most)
+  // In a `case`, what decides nothing is not counted.
+  const isEnough = sql`case when issues.number < ${limit} then false else issues.number - ${anywhere} >= ${limit} end`
+  return sql`
+    (
+      select case when ${isEnough} then ${limit} else least(issues.number - ${having}, ${limit}) end
+      from (select ${ofAdministrator ?? exactly(reach(list))} as number offset 0) as issues
+    )
+  `
+}

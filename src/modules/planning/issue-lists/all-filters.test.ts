@@ -248,6 +248,21 @@ test('D3-ISSUES-NOT: any filters together, in any order and on any page, list wh
   }
   expect(found).toBeGreaterThan(cases.length)
 
+  // Those without labels are all less those with them.
+  for (const caller of callers)
+    for (const { path, all, holds } of places.slice(0, 2))
+      for (const titles of ['bug', 'BUG,feature', 'docs,bug', 'unknown']) {
+        const isWithout = ({ labels }: ModelIssue) =>
+          !titles.split(',').every((title) => labels.some((label) => label.title.toLowerCase() === title.toLowerCase()))
+        const matching = issues.filter((issue) => holds(issue) && mayRead(caller, issue) && isWithout(issue))
+        const opened = matching.filter(({ state }) => state === 'opened').length
+        const query = `${all ? 'scope=all&' : ''}not[labels]=${titles}`
+        const { statistics } = (await caller.client.get(`${path}/issues_statistics?${query}`)).json
+        expect
+          .soft(statistics.counts, `${caller.client.username} ${path} ${titles}`)
+          .toEqual({ all: matching.length, opened, closed: matching.length - opened })
+      }
+
   // The pages of each order, one after the other, have every issue once.
   for (const by of issueOrders)
     for (const sort of ['asc', 'desc'])

@@ -8,7 +8,7 @@ import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { readableById } from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, NoteableSet, Presence } from '../filters/filters.ts'
 import { filtered, leavesFew, lookedUp, negated, notMatching } from '../filters/queries.ts'
-import { reach } from '../filters/reach-queries.ts'
+import { reach, withoutLabels } from '../filters/reach-queries.ts'
 import { cachedIssues, holdersOfIssue } from '../issues/record-queries.ts'
 import type { IssueState } from '../issues/states.ts'
 import { type IssueOrder, orderKeys, wayOf } from './order-queries.ts'
@@ -121,6 +121,13 @@ const countedIssues = 100_000
 const issueCountsRow = { opened: integer, closed: integer }
 export type IssueCounts = RowOf<typeof issueCountsRow>
 
+/** The labels that issues must not all have, if the filters say nothing else. */
+function onlyWithoutLabels({ not = {}, ...others }: IssueFilters): readonly string[] | undefined {
+  const { labels, ...more } = not
+  const isAlone = Object.keys({ ...others, ...more }).length === 0
+  return isAlone && Array.isArray(labels) ? labels : undefined
+}
+
 /** Open and closed issues that the caller may read, each up to `countedIssues`. One statement. */
 export async function countIssues(
   db: Db,
@@ -128,10 +135,25 @@ export async function countIssues(
   set: NoteableSet,
   filters: Omit<IssueFilters, 'state'>,
 ): Promise<IssueCounts> {
+  const labels = onlyWithoutLabels(filters)
+  const without = labels && bothStates((state) => withoutLabels({ caller, set, state }, labels, countedIssues))
+  if (without) return countBoth(db, without, { onePlan: true })
   const reached = (state: IssueState) => reachOf(caller, set, { ...filters, state })
   const [opened, closed] = [await prepared(db, reached('opened')), await prepared(db, reached('closed'))]
   const count = (reach: typeof opened): Sql =>
-    sql`least(${countOf(reach, and(reach.where), countedIssues)}, ${literal(countedIssues)})::integer`
-  const counts = sql`select ${count(opened)} as opened, ${count(closed)} as closed`
-  return (await db.snapshotCache.row(issueCountsRow, plannedFor(opened, counts)))!
+    sql`least(${countOf(reach, and(reach.where), countedIssues)}, ${literal(countedIssues)})`
+  return countBoth(db, { opened: count(opened), closed: count(closed) }, opened)
+}
+
+type Counts = { readonly opened: Sql; readonly closed: Sql }
+
+/** What is counted of each state, if there is that for both. */
+function bothStates(of: (state: IssueState) => Sql | undefined): Counts | undefined {
+  const [opened, closed] = [of('opened'), of('closed')]
+  return opened && closed && { opened, closed }
+}
+
+async function countBoth(db: Db, { opened, closed }: Counts, how: Parameters<typeof plannedFor>[0]) {
+  const counts = sql`select ${opened}::integer as opened, ${closed}::integer as closed`
+  return (await db.snapshotCache.row(issueCountsRow, plannedFor(how, counts)))!
 }
