@@ -91,8 +91,8 @@ export interface Tx extends Db {
   readonly [inTransaction]: true
   /** In transactions of a `Ctx` (app.ts). */
   readonly origin?: Origin
-  /** Runs the reactions to an event emitted in it (src/reactions.ts). In transactions of a `Ctx`. */
-  readonly react?: (tx: Tx, event: object) => Promise<void>
+  /** Runs the reactions to events of one kind emitted in it (src/reactions.ts). In transactions of a `Ctx`. */
+  readonly react?: (tx: Tx, events: readonly object[]) => Promise<void>
   /** Receives the notifications that it sends (`db/notifications.ts`). In transactions of a `Ctx`. */
   readonly notifications?: { hear(id: string): Promise<void> }
   /** Runs `work` after the commit, before `transaction` resolves; once, even if registered several times. */

@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../test/contexts.ts'
 import { addEventsOfTransactions } from '../../test/tables/events.ts'
 import { test, unique } from '../../test/world.ts'
 import type { Tx } from '../db/db.ts'
-import { emit, type Position, readEvents, start } from './log.ts'
+import { emit, emitAll, type Position, readEvents, start } from './log.ts'
 
 const emitWord = (tx: Tx, word: string) =>
   emit(tx, { kind: 'custom_attribute_set', actorId: null, payload: { user_id: 1, key: word } })
@@ -32,6 +33,26 @@ describe('event log', () => {
     await expect
       .poll(async () => (await wordsAfter(world, start, [kept, lost])).map(({ word }) => word))
       .toEqual([kept])
+  })
+
+  test('events that are emitted together are logged in their order and in a few statements, however many they are', async ({
+    world,
+  }) => {
+    const words = Array.from({ length: 2500 }, (_, n) => `${unique('many')} ${n}`)
+    const ctx = await contextFor(world, null)
+    let statements = 0
+    await ctx.transaction((tx) => {
+      const run: Tx['run'] = (statement) => {
+        statements++
+        return tx.run(statement)
+      }
+      return emitAll(
+        { ...tx, run },
+        words.map((key) => ({ kind: 'custom_attribute_set', actorId: null, payload: { user_id: 1, key } })),
+      )
+    })
+    expect(statements).toBeLessThan(10)
+    await expect.poll(async () => (await wordsAfter(world, start, words)).map(({ word }) => word)).toEqual(words)
   })
 
   test('events are read in the order of transaction ids, whatever their number of digits', async ({ world }) => {

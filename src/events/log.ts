@@ -39,18 +39,34 @@ export type Event = { [K in EventName]: Logged<K> }[EventName]
  * Writes an event, its activity entries and its audit row, and runs its reactions (src/reactions.ts), all in the transaction of
  * the change; a rollback discards everything.
  */
-export async function emit<const K extends EventName>(tx: Tx, event: NewEvent<K>): Promise<void> {
-  const any: AnyEvent = event
-  const lines = entriesOf(any).flatMap((entry) => lineOf(any, entry) ?? [])
+export const emit = <const K extends EventName>(tx: Tx, event: NewEvent<K>): Promise<void> => write(tx, [event])
+
+/** Events of one statement. */
+const atOnce = 1000
+
+/** As `emit`, for all events of one kind that a change has: their number has little effect on the number of statements. */
+export async function emitAll<const K extends EventName>(tx: Tx, events: readonly NewEvent<K>[]): Promise<void> {
+  for (let from = 0; from < events.length; from += atOnce) await write(tx, events.slice(from, from + atOnce))
+}
+
+async function write(tx: Tx, events: readonly AnyEvent[]): Promise<void> {
+  const lines = events.flatMap((event) => entriesOf(event).flatMap((entry) => lineOf(event, entry) ?? []))
+  const rows = events.map(({ kind, projectId, groupId, actorId, payload }) => ({
+    kind,
+    project_id: projectId,
+    group_id: groupId,
+    actor_id: actorId,
+    payload,
+  }))
   const written = tx.run(sql`
     ${lines.length > 0 ? sql`with shown as (${linesOf(lines)})` : empty}
     insert into events (kind, project_id, group_id, actor_id, payload)
-    values (
-      ${any.kind}, ${any.projectId ?? null}, ${any.groupId ?? null}, ${any.actorId},
-      ${JSON.stringify(any.payload)}::jsonb
+    select e.*
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e (
+      kind text, project_id bigint, group_id bigint, actor_id bigint, payload jsonb
     )
   `)
-  await Promise.all([written, writeAudit(tx, any), tx.react?.(tx, any)])
+  await Promise.all([written, writeAudit(tx, events), tx.react?.(tx, events)])
 }
 
 /** The entries that the catalogue declares, or those passed with the event. */

@@ -4,6 +4,7 @@ import { raw, sql } from '../../../db/sql.ts'
 import { deleteNamespace, insideOf, markNamespacesDeleting, within } from '../../namespaces/index.ts'
 import { markProjectsDeleting } from '../../projects/index.ts'
 import { type GroupRow, lockGroup } from './queries.ts'
+import { type EndedGroupShare, type EndedProjectShare, endedGroupShareRow, endedProjectShareRow } from './unshared.ts'
 
 /** Hides the group and its content; a job deletes them. */
 export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {
@@ -97,13 +98,50 @@ export async function groupsBeingRemoved(db: Db): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Ends what is shared with this group or one below it. Who had access through that is for the caller to recompute. */
-export async function deleteSharesWith(tx: Tx, groupId: number): Promise<void> {
+/**
+ * Ends what is shared with this group or one below it; returns the shares of projects and groups that remain. Who had access through
+ * that is for the caller to recompute.
+ */
+export async function deleteSharesWith(
+  tx: Tx,
+  groupId: number,
+): Promise<{ projects: EndedProjectShare[]; groups: EndedGroupShare[] }> {
   const inside = sql`
-    select d.id
-    from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)}
-    where g.id = ${groupId}
+    inside as (
+      select d.id
+      from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)}
+      where g.id = ${groupId}
+    )
   `
-  await tx.run(sql`delete from project_group_links where group_id in (${inside})`)
-  await tx.run(sql`delete from group_group_links where shared_with_group_id in (${inside})`)
+  const projects = await tx.rows(
+    endedProjectShareRow,
+    sql`
+      with ${inside},
+      ended as (
+        delete from project_group_links l using inside i
+        where l.group_id = i.id
+        returning l.project_id, l.group_id, l.group_access
+      )
+      select e.project_id, e.group_id, e.group_access
+      from ended e join projects p on p.id = e.project_id
+      where not p.deleting and p.namespace_id not in (select id from inside)
+      order by e.project_id, e.group_id
+    `,
+  )
+  const groups = await tx.rows(
+    endedGroupShareRow,
+    sql`
+      with ${inside},
+      ended as (
+        delete from group_group_links l using inside i
+        where l.shared_with_group_id = i.id
+        returning l.shared_group_id, l.shared_with_group_id
+      )
+      select e.shared_group_id, e.shared_with_group_id
+      from ended e join namespaces n on n.id = e.shared_group_id
+      where not n.deleting and n.id not in (select id from inside)
+      order by e.shared_group_id, e.shared_with_group_id
+    `,
+  )
+  return { projects, groups }
 }

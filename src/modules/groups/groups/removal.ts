@@ -5,13 +5,18 @@ import { namespaceRemoved } from '../../namespaces/index.ts'
 import { removeGroup } from './jobs.ts'
 import type { GroupRow } from './queries.ts'
 import { deleteSharesWith, markGroupDeleting } from './removal-queries.ts'
+import { emitGroupsUnshared, emitProjectsUnshared } from './unshared.ts'
 
 /**
  * Hides the group and its content from this commit on; a job deletes the data. The access lock and the group's row lock
  * are held.
  */
 export async function removeHeld(tx: Tx, held: GroupRow, actorId: number | null): Promise<void> {
-  await namespaceRemoved(tx, held.id, () => deleteSharesWith(tx, held.id))
+  await namespaceRemoved(tx, held.id, async () => {
+    const { projects, groups } = await deleteSharesWith(tx, held.id)
+    await emitProjectsUnshared(tx, projects, actorId)
+    await emitGroupsUnshared(tx, groups, actorId)
+  })
   await markGroupDeleting(tx, held.traversal_ids)
   await enqueue(tx, removeGroup, { groupId: held.id })
   await emit(tx, {

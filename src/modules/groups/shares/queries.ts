@@ -3,6 +3,12 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { date, integer, nullable, type RowOf, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
+import {
+  type EndedGroupShare,
+  type EndedProjectShare,
+  endedGroupShareRow,
+  endedProjectShareRow,
+} from '../groups/unshared.ts'
 
 export const projectShareRow = {
   id: integer,
@@ -17,12 +23,6 @@ export type ProjectShareRow = RowOf<typeof projectShareRow>
 export type Share = { level: number; expiresAt: string | null }
 
 const ended = raw('expires_at <= current_date')
-
-const endedProjectShareRow = { project_id: integer, group_id: integer, group_access: integer }
-export type EndedProjectShare = RowOf<typeof endedProjectShareRow>
-
-const endedGroupShareRow = { shared_group_id: integer, shared_with_group_id: integer }
-export type EndedGroupShare = RowOf<typeof endedGroupShareRow>
 
 /** Undefined if the project is shared with the group already. An expired share is in the way. */
 export const insertProjectShare = (

@@ -1,13 +1,13 @@
 import { groupPolicy } from '../../../access/group-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { conflict, Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { lockAccess, lockNamespace, namespacePlaced, projectPlaced } from '../../namespaces/index.ts'
 import { lockProject, type ProjectSubject } from '../../projects/index.ts'
 import { lockGroup } from '../groups/queries.ts'
 import { type GroupSubject, loadGroup } from '../groups/subject.ts'
+import { emitGroupsUnshared, emitProjectsUnshared } from '../groups/unshared.ts'
 import {
   deleteEndedGroupShare,
   deleteEndedGroupShares,
@@ -15,8 +15,6 @@ import {
   deleteEndedProjectShares,
   deleteGroupShare,
   deleteProjectShare,
-  type EndedGroupShare,
-  type EndedProjectShare,
   insertGroupShare,
   insertProjectShare,
   type ProjectShareRow,
@@ -48,7 +46,7 @@ export async function shareProject(
     if (namespace.traversal_ids.includes(group.id))
       throw conflict('Project cannot be shared with the group it is in or one of its ancestors.')
     // A share that has expired is in the way until it is deleted.
-    await emitEndedOfProjects(tx, await deleteEndedProjectShare(tx, project.id, group.id))
+    await emitProjectsUnshared(tx, await deleteEndedProjectShare(tx, project.id, group.id), null)
     const link = await insertProjectShare(tx, project.id, group.id, share)
     if (!link) throw conflict('Group already shared with this group')
     await projectPlaced(tx, project.id)
@@ -90,7 +88,7 @@ export async function shareGroup(ctx: Ctx, group: GroupSubject, withGroupId: num
     if (!(await lockNamespace(tx, invited.id))) throw new Failure('not_found', 'Not Found')
     if (held.traversal_ids.includes(invited.id))
       throw conflict('A group cannot be shared with itself or one of its ancestors.')
-    await emitEndedOfGroups(tx, await deleteEndedGroupShare(tx, group.id, invited.id))
+    await emitGroupsUnshared(tx, await deleteEndedGroupShare(tx, group.id, invited.id), null)
     if (!(await insertGroupShare(tx, group.id, invited.id, share)))
       throw conflict('The group has already been shared with this group')
     await namespacePlaced(tx, group.id)
@@ -124,7 +122,7 @@ export const removeEndedProjectShares = (ctx: Ctx, size: number): Promise<number
     // (0024_shares_endings_and_commit_addresses.sql).
     await lockAccess(tx)
     const ended = await deleteEndedProjectShares(tx, size)
-    await emitEndedOfProjects(tx, ended)
+    await emitProjectsUnshared(tx, ended, null)
     return ended.length
   })
 
@@ -133,16 +131,6 @@ export const removeEndedGroupShares = (ctx: Ctx, size: number): Promise<number> 
   ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const ended = await deleteEndedGroupShares(tx, size)
-    await emitEndedOfGroups(tx, ended)
+    await emitGroupsUnshared(tx, ended, null)
     return ended.length
   })
-
-async function emitEndedOfProjects(tx: Tx, ended: readonly EndedProjectShare[]): Promise<void> {
-  for (const { project_id: projectId, ...payload } of ended)
-    await emit(tx, { kind: 'project_unshared', projectId, actorId: null, payload })
-}
-
-async function emitEndedOfGroups(tx: Tx, ended: readonly EndedGroupShare[]): Promise<void> {
-  for (const { shared_group_id: groupId, shared_with_group_id: withGroupId } of ended)
-    await emit(tx, { kind: 'group_unshared', groupId, actorId: null, payload: { with_group_id: withGroupId } })
-}

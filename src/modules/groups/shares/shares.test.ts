@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { contextFor, counting } from '../../../../test/contexts.ts'
 import { groupsSharedWith, projectsSharedWith, reachEndOfShares } from '../../../../test/tables/access.ts'
+import { caughtUp } from '../../../../test/tables/events.ts'
 import { type Client, test } from '../../../../test/world.ts'
 import { levels } from '../../../access/levels.ts'
 import { purgeEndedShares } from './jobs.ts'
@@ -239,6 +240,43 @@ describe('expired shares', () => {
       }
     },
   )
+
+  test('deleting a group ends what is shared with it or a group below it, in the change feed and the audit log', async ({
+    world,
+  }) => {
+    await world.settings({ deletion_adjourned_period: 0 })
+    const boss = await world.user()
+    const [outer, staying] = [await world.group(), await world.group({ members: [[boss, 'owner']] })]
+    const inner = await world.group({ parent: outer })
+    const [project, gone] = [await world.project({ group: staying }), await world.project({ group: inner })]
+    const shares = [
+      [`/projects/${project.id}`, outer],
+      [`/projects/${project.id}`, inner],
+      [`/projects/${gone.id}`, await world.group()],
+      [`/groups/${staying.id}`, inner],
+      [`/groups/${outer.id}`, inner],
+    ] as const
+    for (const [path, { id: group_id }] of shares)
+      expect((await world.root.post(`${path}/share`, { group_id, group_access: 30 })).status, path).toBe(201)
+    await caughtUp(world)
+    const start = (await boss.get('/events/changes')).headers['x-next-cursor']
+    expect((await world.root.delete(`/groups/${outer.id}`)).status).toBe(202)
+    await caughtUp(world)
+    const changes = (await boss.get(`/events/changes?after=${start}&limit=500`)).json as any[]
+    expect(changes.map(({ kind, target_id, actor_id }) => [kind, target_id, actor_id])).toEqual([
+      ['project_unshared', project.id, 1],
+      ['project_unshared', project.id, 1],
+      ['group_unshared', staying.id, 1],
+    ])
+    const ended = async (path: string) =>
+      ((await world.root.get(`${path}/audit_events`)).json as any[])
+        .filter(({ details }) => details.remove === 'group_access')
+        .map(({ author_id, details }) => [author_id, details.target_id, details.target_details])
+    expect((await ended(`/projects/${project.id}`)).sort()).toEqual(
+      [outer, inner].map(({ id, full_path }) => [1, id, full_path]).sort(),
+    )
+    expect(await ended(`/groups/${staying.id}`)).toEqual([[1, inner.id, inner.full_path]])
+  })
 
   test('a daily job purges expired shares and no others', async ({ world }) => {
     const [project, group, partners] = [await world.project(), await world.group(), await world.group()]

@@ -1,5 +1,4 @@
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { AnyEvent } from '../../../events/catalogue.ts'
 import { labelsTableOf, timeSpentSql } from '../../discussion/index.ts'
 import type { FactsOf } from './rules.ts'
 
@@ -7,10 +6,8 @@ import type { FactsOf } from './rules.ts'
 export const payloadTime = (column: string): Sql =>
   raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')`)
 
-const numberIn = (payload: object, name: string): number | null => {
-  const value = (payload as Readonly<Record<string, unknown>>)[name]
-  return typeof value === 'number' ? value : null
-}
+/** A number in the payload of the event `e`. */
+const numberIn = (name: string): Sql => raw(`(e.payload ->> '${name}')::bigint`)
 
 /** Attributes that issues and merge requests have in common, of the row `m`. */
 const planned = (type: 'Issue' | 'MergeRequest'): Sql => {
@@ -28,7 +25,7 @@ const planned = (type: 'Issue' | 'MergeRequest'): Sql => {
   `
 }
 
-const issueFacts = (id: number | null) => sql`
+const issueFacts = (id: Sql) => sql`
   (
     select jsonb_build_object(
       ${planned('Issue')}, 'confidential', m.confidential, 'due_date', m.due_date, 'weight', m.weight,
@@ -40,7 +37,7 @@ const issueFacts = (id: number | null) => sql`
   )
 `
 
-const mergeRequestFacts = (id: number | null) => sql`
+const mergeRequestFacts = (id: Sql) => sql`
   (
     select jsonb_build_object(
       ${planned('MergeRequest')}, 'merge_status', m.merge_status, 'target_branch', m.target_branch,
@@ -76,47 +73,49 @@ export const groupFacts = (id: Sql): Sql => sql`
   )
 `
 
-const statements: Readonly<Record<FactsOf, (event: AnyEvent) => Sql>> = {
-  issue: ({ payload }) => issueFacts(numberIn(payload, 'issue_id')),
-  merge_request: ({ payload }) => mergeRequestFacts(numberIn(payload, 'merge_request_id')),
-  note: ({ payload }) => {
-    const { noteable_type: type } = payload as { readonly noteable_type?: string }
-    const id = type === 'Issue' ? numberIn(payload, 'noteable_id') : null
-    return sql`(select jsonb_build_object('confidential', m.confidential) from issues m where m.id = ${id})`
-  },
-  status: ({ payload }) => sql`
+const statements: Readonly<Record<FactsOf, Sql>> = {
+  issue: issueFacts(numberIn('issue_id')),
+  merge_request: mergeRequestFacts(numberIn('merge_request_id')),
+  note: sql`
+    (
+      select jsonb_build_object('confidential', m.confidential)
+      from issues m
+      where e.payload ->> 'noteable_type' = 'Issue' and m.id = ${numberIn('noteable_id')}
+    )
+  `,
+  status: sql`
     (
       select jsonb_build_object(
         'status', s.status, 'started_at', ${payloadTime('s.started_at')}, 'finished_at',
         ${payloadTime('s.finished_at')}, 'duration', extract(epoch from s.finished_at - s.started_at)
       )
       from commit_statuses s
-      where s.id = ${numberIn(payload, 'status_id')}
+      where s.id = ${numberIn('status_id')}
     )
   `,
-  pipeline: ({ payload }) => sql`
+  pipeline: sql`
     (
       select jsonb_build_object(
         'ref', p.ref, 'tag', p.tag, 'status', p.status, 'finished_at', ${payloadTime('p.finished_at')},
         'duration', p.duration
       )
       from pipelines p
-      where p.id = ${numberIn(payload, 'pipeline_id')}
+      where p.id = ${numberIn('pipeline_id')}
     )
   `,
-  project: ({ projectId }) => projectFacts(sql`${projectId ?? null}::bigint`),
-  group: ({ groupId }) => groupFacts(sql`${groupId ?? null}::bigint`),
-  user: ({ payload }) => sql`
+  project: projectFacts(raw('e.project_id')),
+  group: groupFacts(raw('e.group_id')),
+  user: sql`
     (
       select jsonb_build_object(
-        'name', u.name, 'username', u.username, 'email', u.email, 'state', u.state, 'created_at',
-        ${payloadTime('u.created_at')}, 'updated_at', ${payloadTime('u.updated_at')}
+        'name', u.name, 'username', u.username, 'email', u.email, 'public_email', u.public_email, 'state',
+        u.state, 'created_at', ${payloadTime('u.created_at')}, 'updated_at', ${payloadTime('u.updated_at')}
       )
       from users u
-      where u.id = ${numberIn(payload, 'user_id')}
+      where u.id = ${numberIn('user_id')}
     )
   `,
 }
 
-/** What must be read in the transaction of an event, as one JSON object; null if its row is gone. */
-export const factsSql = (of: FactsOf, event: AnyEvent): Sql => statements[of](event)
+/** What must be read in the transaction of the event `e`, as one JSON object; null if its row is gone. */
+export const factsSql = (of: FactsOf): Sql => statements[of]

@@ -1,22 +1,30 @@
+import type { Tx } from '../../../db/db.ts'
+import type { AnyEvent } from '../../../events/catalogue.ts'
 import type { Reaction, Reactions } from '../../../events/reaction.ts'
 import { insideGroup, ownedByUser, recordDeletedProjects, recordDeletedSubgroups } from './contents-queries.ts'
-import { recordHookEvent } from './record-queries.ts'
+import { recordHookEvents } from './record-queries.ts'
 import { type HookedEvent, hookedEvents, ruleOf } from './rules.ts'
 
 /** Writes what hooks receive of an event; the sender fans it out and sends it after the commit. */
-const recordForHooks: Reaction<HookedEvent> = (tx, event) => recordHookEvent(tx, event, ruleOf(event.kind))
+const recordForHooks: Reaction<HookedEvent> = Object.assign(
+  (tx: Tx, event: AnyEvent & { kind: HookedEvent }) => recordHookEvents(tx, [event], ruleOf(event.kind)),
+  {
+    toAll: (tx: Tx, events: readonly (AnyEvent & { kind: HookedEvent })[]) =>
+      recordHookEvents(tx, events, ruleOf(events[0]!.kind)),
+  },
+)
 
 /** What goes with a group is sent before the group. */
 const recordGroup: Reaction<'group_deleted'> = async (tx, event) => {
   await recordDeletedProjects(tx, insideGroup(event.groupId), event.actorId)
   await recordDeletedSubgroups(tx, event.groupId, event.actorId)
-  await recordHookEvent(tx, event, ruleOf(event.kind))
+  await recordHookEvents(tx, [event], ruleOf(event.kind))
 }
 
 /** Personal projects go with their user. */
 const recordUser: Reaction<'user_deleted'> = async (tx, event) => {
   await recordDeletedProjects(tx, ownedByUser(event.payload.user_id), event.actorId)
-  await recordHookEvent(tx, event, ruleOf(event.kind))
+  await recordHookEvents(tx, [event], ruleOf(event.kind))
 }
 
 /** The reactions of a table, and for each event that hooks receive, that it is recorded for them. */
