@@ -243,29 +243,25 @@ export async function deleteMembershipsBelow(
   tx: Tx,
   { groupId, ancestorIds }: { groupId: number; ancestorIds: readonly number[] },
   userId: number,
-): Promise<{ of: 'group' | 'project'; id: number; level: number }[]> {
+): Promise<EndedMember[]> {
   const below = insideOf(ancestorIds)
+  const ended = raw('returning m.user_id, m.project_id, m.namespace_id, m.access_level as level')
   const groups = await tx.rows(
-    { id: notNull(integer), level: integer },
+    endedRow,
     sql`
       delete from members m using namespaces d
-      where m.namespace_id = d.id and d.id <> ${groupId} and m.user_id = ${userId} and ${below}
-      returning m.namespace_id as id, m.access_level as level
+      where m.namespace_id = d.id and d.id <> ${groupId} and m.user_id = ${userId} and ${below} ${ended}
     `,
   )
   const projects = await tx.rows(
-    { id: notNull(integer), level: integer },
+    endedRow,
     sql`
       delete from members m using projects p
       join namespaces d on d.id = p.namespace_id
-      where m.project_id = p.id and m.user_id = ${userId} and ${below}
-      returning m.project_id as id, m.access_level as level
+      where m.project_id = p.id and m.user_id = ${userId} and ${below} ${ended}
     `,
   )
-  return [
-    ...groups.map((each) => ({ of: 'group' as const, ...each })),
-    ...projects.map((each) => ({ of: 'project' as const, ...each })),
-  ]
+  return [...groups, ...projects]
 }
 
 /** Whether the group has another direct owner who is active and not a bot. */

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import type { EventPlace } from '../../../events/catalogue.ts'
-import { emit } from '../../../events/log.ts'
+import { emit, emitAll } from '../../../events/log.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
 import { findUser, isLeaving } from '../../accounts/index.ts'
@@ -120,7 +120,7 @@ export async function admitMember(
     // A membership that has expired is in the way until it is deleted.
     const ended = await deleteEndedMember(tx, membership, userId)
     if (ended === undefined || !(await insert())) throw conflict('Member already exists')
-    await emitRemoved(tx, sourceOf(membership), { userId, level: ended, actorId: null, isExpired: true })
+    await emitAllRemoved(tx, [endedOf(membership, userId, ended)], { actorId: null, isExpired: true })
   }
   await changed(tx, membership, userId)
   await emit(tx, {
@@ -218,9 +218,7 @@ export async function removeMember(
     if (!mayManage && ctx.actor?.id !== userId) throw forbidden()
     if (membership.fixedUserId === userId) throw forbidden()
     await requireOtherOwner(tx, membership, held)
-    const actorId = ctx.actor?.id ?? null
-    for (const { source, level } of await endMembership(tx, membership, held))
-      await emitRemoved(tx, sourceOf(source), { userId, level, actorId })
+    await emitAllRemoved(tx, await endMembership(tx, membership, held), { actorId: ctx.actor?.id ?? null })
   })
 }
 
@@ -228,61 +226,50 @@ export async function removeMember(
 export const removeEndedMembers = (ctx: Ctx, size: number): Promise<number> =>
   ctx.transaction(async (tx) => {
     const ended = await deleteEndedMembers(tx, size)
-    for (const { user_id: userId, project_id: projectId, namespace_id: groupId, level } of ended)
-      await emitRemoved(tx, projectId === null ? { groupId: groupId! } : { projectId }, {
-        userId,
-        level,
-        actorId: null,
-        isExpired: true,
-      })
+    await emitAllRemoved(tx, ended, { actorId: null, isExpired: true })
     return ended.length
   })
 
-/** Records that the memberships of bots ended with their tokens, by a user or by expiry. */
-export async function emitBotsRemoved(
+/** How memberships ended: by a user or by expiry, and whether they were those of bots, which end with their tokens. */
+type Ending = { readonly actorId: number | null; readonly isExpired?: true; readonly bot?: true }
+
+/** Records that these memberships ended. */
+export const emitAllRemoved = (
   tx: Tx,
   ended: readonly EndedMember[],
-  by: { actorId: number | null; isExpired?: true },
-): Promise<void> {
-  for (const { user_id: userId, project_id: projectId, namespace_id: groupId, level } of ended)
-    await emitRemoved(tx, projectId === null ? { groupId: groupId! } : { projectId }, {
-      userId,
-      level,
-      bot: true,
-      ...by,
-    })
-}
+  { actorId, isExpired, bot }: Ending,
+): Promise<void> =>
+  emitAll(
+    tx,
+    ended.map(({ user_id, project_id: projectId, namespace_id: groupId, level }) => ({
+      kind: 'member_removed',
+      ...(projectId === null ? { groupId: groupId! } : { projectId }),
+      actorId,
+      payload: { user_id, ...(bot && { bot }) },
+      facts: { access_level: level },
+      ...(isExpired && { shown: { action: 'expired' } }),
+    })),
+  )
 
-type Removed = { userId: number; level: number; actorId: number | null; isExpired?: true; bot?: true }
-
-const emitRemoved = (tx: Tx, place: EventPlace, { userId, level, actorId, isExpired, bot }: Removed): Promise<void> =>
-  emit(tx, {
-    kind: 'member_removed',
-    ...place,
-    actorId,
-    payload: { user_id: userId, ...(bot && { bot }) },
-    facts: { access_level: level },
-    ...(isExpired && { shown: { action: 'expired' } }),
-  })
-
-type Ended = { readonly source: MemberSource; readonly level: number }
+const endedOf = (source: MemberSource, userId: number, level: number): EndedMember => ({
+  user_id: userId,
+  project_id: source.of === 'project' ? source.projectId : null,
+  namespace_id: source.of === 'group' ? source.groupId : null,
+  level,
+})
 
 /** Deletes the rows and updates the access index. Returns all memberships that ended. The access lock is held. */
-async function endMembership(tx: Tx, membership: Membership, held: MemberRow): Promise<Ended[]> {
+async function endMembership(tx: Tx, membership: Membership, held: MemberRow): Promise<EndedMember[]> {
   const { id: userId, access_level: level } = held
   await deleteMember(tx, membership, userId)
+  const ended = endedOf(membership, userId, level)
   if (membership.of === 'project') {
     await projectMemberChanged(tx, membership.projectId, userId)
-    return [{ source: membership, level }]
+    return [ended]
   }
   const below = await deleteMembershipsBelow(tx, membership, userId)
   await groupMemberChanged(tx, membership.groupId, userId)
-  for (const { of, id } of below) if (of === 'project') await projectMemberChanged(tx, id, userId)
-  return [
-    { source: membership, level },
-    ...below.map(({ of, id, ...ended }) => ({
-      source: of === 'group' ? { of, groupId: id, ancestorIds: [] } : { of, projectId: id, ancestorIds: [] },
-      ...ended,
-    })),
-  ]
+  for (const { project_id: projectId } of below)
+    if (projectId !== null) await projectMemberChanged(tx, projectId, userId)
+  return [ended, ...below]
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { inBatches } from '../../../db/batches.ts'
 import { job } from '../../../jobs/job.ts'
 import { lockAccess } from '../../namespaces/index.ts'
-import { emitBotsRemoved } from '../members/service.ts'
+import { emitAllRemoved } from '../members/service.ts'
 import { closeAccounts } from '../user-removal/service.ts'
 import { findIdleBots } from './queries.ts'
 
@@ -23,7 +23,7 @@ export const removeIdleBots = job({
           await lockAccess(tx)
           // This marks them, so that the next batch does not find them again.
           const idle = await findIdleBots(tx, size)
-          await emitBotsRemoved(tx, await closeAccounts(tx, idle, false), { actorId: null, isExpired: true })
+          await emitAllRemoved(tx, await closeAccounts(tx, idle, false), { actorId: null, isExpired: true, bot: true })
           return idle.length
         }),
       batchSize,

@@ -9,7 +9,7 @@ import { forbidden, inadmissible, invalidFields, rowNotFound } from '../../../ke
 import { createToken, insertBot, rotateToken } from '../../accounts/index.ts'
 import { insertUserNamespace, lockAccess, namespacePlaced } from '../../namespaces/index.ts'
 import { placeOf } from '../holders/holder.ts'
-import { admitMember, emitBotsRemoved, isStorable, type Membership } from '../members/service.ts'
+import { admitMember, emitAllRemoved, isStorable, type Membership } from '../members/service.ts'
 import { closeAccounts } from '../user-removal/service.ts'
 import { assignBot, findResourceToken, type ResourceTokenRow, type TokenHolder } from './queries.ts'
 
@@ -81,7 +81,7 @@ export async function endResourceToken(ctx: Ctx, { holder }: Place, id: number):
     const row = await findResourceToken(tx, holder, id)
     if (!row) throw rowNotFound()
     const actorId = ctx.actor?.id ?? null
-    await emitBotsRemoved(tx, await closeAccounts(tx, [row.user_id], false), { actorId })
+    await emitAllRemoved(tx, await closeAccounts(tx, [row.user_id], false), { actorId, bot: true })
     await emit(tx, {
       kind: 'resource_access_token_revoked',
       ...placeOf(holder),

@@ -159,14 +159,23 @@ export const freeName = async (tx: Tx, name: string): Promise<string> =>
     `,
   ))!.name
 
-/** Deletes the memberships of these users, and the access that they have by any of them. Returns which. The access lock is held. */
+/**
+ * Deletes the memberships of these users, and the access that they have by any of them. Returns those of projects and groups that
+ * remain. The access lock is held.
+ */
 export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Promise<EndedMember[]> {
   const ended = await tx.rows(
     endedRow,
     sql`
-      delete from members
-      where user_id = any(${userIds}::bigint[])
-      returning user_id, project_id, namespace_id, access_level as level
+      with ended as (delete from members where user_id = any(${userIds}::bigint[]) returning *)
+      select e.user_id, e.project_id, e.namespace_id, e.access_level as level
+      from ended e
+        left join projects p on p.id = e.project_id
+        join namespaces d on d.id = coalesce(e.namespace_id, p.namespace_id)
+      where not d.deleting
+        and p.deleting is not true
+        and (d.owner_id is null or d.owner_id <> all(${userIds}::bigint[]))
+      order by e.id
     `,
   )
   await deleteAccessOf(tx, userIds)

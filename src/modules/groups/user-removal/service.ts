@@ -9,6 +9,7 @@ import { lockAccess } from '../../namespaces/index.ts'
 import { lockGroup } from '../groups/queries.ts'
 import { removeHeld } from '../groups/removal.ts'
 import type { EndedMember } from '../members/queries.ts'
+import { emitAllRemoved } from '../members/service.ts'
 import { removeUser } from './jobs.ts'
 import { deleteMemberships, lockAccount, markSpacesDeleting, soleOwnedGroups } from './queries.ts'
 
@@ -33,7 +34,7 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
       if (group) await removeHeld(tx, group, ctx.actor!.id)
     }
     const repeated = await isLeaving(tx, userId)
-    await closeAccounts(tx, [userId], hard)
+    await emitAllRemoved(tx, await closeAccounts(tx, [userId], hard), { actorId: ctx.actor!.id })
     // Repeating the request succeeds without an event.
     if (repeated) return
     await emit(tx, {
@@ -48,7 +49,7 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
 
 /**
  * From this commit on the accounts cannot act and have no memberships; a job for each deletes the rest. Returns the memberships that
- * ended. The access lock is held.
+ * ended, for events, without those of what is deleted with the accounts. The access lock is held.
  */
 export async function closeAccounts(tx: Tx, userIds: readonly number[], hard: boolean): Promise<EndedMember[]> {
   if (userIds.length === 0) return []

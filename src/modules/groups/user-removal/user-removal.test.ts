@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { changeMember, membersLast } from '../../../../test/tables/access.ts'
-import { eventsOf } from '../../../../test/tables/events.ts'
+import { caughtUp, eventsOf } from '../../../../test/tables/events.ts'
 import { projectRow } from '../../../../test/tables/projects.ts'
 import { today } from '../../../../test/tables/statements.ts'
 import { ghosts, referencesToUsers } from '../../../../test/tables/users.ts'
@@ -185,6 +185,53 @@ describe('DELETE /users/:id', () => {
     expect(
       await eventsOf(world, { kind: 'user_deleted', payload: { user_id: String(ann.id) } }, 'actor_id', 'payload'),
     ).toEqual([{ actor_id: 1, payload: { user_id: ann.id, hard_delete: false } }])
+  })
+
+  test('the memberships of a deleted user end in the change feed, the audit log and the activity of the project, without those of what goes with the user', async ({
+    world,
+  }) => {
+    await world.settings({ deletion_adjourned_period: 0 })
+    const [ann, boss] = [await world.user(), await world.user()]
+    const group = await world.group({
+      members: [
+        [boss, 'owner'],
+        [ann, 'developer'],
+      ],
+    })
+    const project = await world.project({ group, members: [[ann, 'maintainer']] })
+    expect((await ann.post('/projects', { name: 'Mine' })).status).toBe(201)
+    const { id: namespace_id } = await world.group({}, ann)
+    expect((await ann.post('/projects', { name: 'Ours', namespace_id })).status).toBe(201)
+    await caughtUp(world)
+    const start = (await boss.get('/events/changes')).headers['x-next-cursor']
+    expect((await remove(world, ann, true)).status).toBe(204)
+    const left = () =>
+      eventsOf(world, { kind: 'member_removed', payload: { user_id: ann.id } }, 'group_id', 'project_id', 'actor_id')
+    const ends = [
+      { group_id: group.id, project_id: null, actor_id: 1 },
+      { group_id: null, project_id: project.id, actor_id: 1 },
+    ]
+    expect(await left()).toEqual(ends)
+    expect((await world.root.get(`/projects/${project.id}/events?action=left`)).json).toMatchObject([
+      { action_name: 'left', author_id: ann.id },
+    ])
+    await settle(world, ann, true)
+    expect(await left()).toEqual(ends)
+    await caughtUp(world)
+    const changes = (await boss.get(`/events/changes?after=${start}&limit=500`)).json as any[]
+    expect(changes.map(({ kind, target_id, on_type, on_id }) => [kind, target_id, on_type, on_id])).toEqual([
+      ['member_removed', ann.id, 'Group', group.id],
+      ['member_removed', ann.id, 'Project', project.id],
+    ])
+    for (const path of [`/groups/${group.id}`, `/projects/${project.id}`]) {
+      const [audited] = ((await world.root.get(`${path}/audit_events`)).json as any[]).filter(
+        ({ event_name }) => event_name === 'member_removed',
+      )
+      expect(audited, path).toMatchObject({
+        author_id: 1,
+        details: { remove: 'user_access', target_id: ann.id, target_details: `Name of ${ann.username}` },
+      })
+    }
   })
 
   test('the removal job finishes from any state that a crash left', async () => {

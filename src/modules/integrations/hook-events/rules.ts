@@ -42,7 +42,8 @@ export const hookRules = {
   release_deleted: releases,
   member_added: members,
   member_updated: members,
-  member_removed: members,
+  // The account may be what was deleted.
+  member_removed: { ...members, facts: 'user' },
   project_created: projects,
   project_deleted: projects,
   project_renamed: projects,

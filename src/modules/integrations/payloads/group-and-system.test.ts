@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
-import { test, unique } from '../../../../test/world.ts'
+import { test, unique, World } from '../../../../test/world.ts'
 import { removeGroup } from '../../groups/groups/jobs.ts'
+import { removeUser } from '../../groups/user-removal/jobs.ts'
 import { isoTime, nullOid, ofKind, oid, projectBlock, text, time, withContent } from './testing.ts'
 
 describe('hooks of groups and of the installation', () => {
@@ -157,6 +158,42 @@ describe('hooks of groups and of the installation', () => {
     await world.root.delete(`/users/${ann.id}`)
     expect(await named('user_destroy', ofAnn)).toMatchObject({ username: renamed })
     await world.root.delete(`/hooks/${hook.id}`)
+  })
+
+  test('hooks learn that the memberships of a deleted account end, before the account, and with its name when it is gone', async () => {
+    await using world = await World.start()
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    const ann = await world.user({ email: 'ann@mail.example' })
+    const group = await world.group({ members: [[ann, 'developer']] })
+    const project = await world.project({ group, members: [[ann, 'maintainer']] })
+    expect((await world.root.post('/hooks', { url: receiver.url })).status).toBe(201)
+    const ofGroup = `/groups/${group.id}/hooks`
+    expect((await world.root.post(ofGroup, { url: receiver.url, member_events: true })).status).toBe(201)
+    expect((await world.root.delete(`/users/${ann.id}`)).status).toBe(204)
+    await removeUser.run({ userId: ann.id, hard: false }, await world.app.open(null))
+    await world.runJobs()
+    const named = async (name: string, header: string) =>
+      (await receiver.request(({ json, headers }) => json.event_name === name && headers['x-gitlab-event'] === header))
+        .json
+    const user = { user_id: ann.id, user_name: `Name of ${ann.username}`, user_username: ann.username }
+    expect(await named('user_remove_from_team', 'System Hook')).toMatchObject({
+      ...user,
+      user_email: 'ann@mail.example',
+      project_id: project.id,
+      access_level: 'Maintainer',
+    })
+    expect(await named('user_remove_from_group', 'System Hook')).toMatchObject({
+      ...user,
+      user_email: 'ann@mail.example',
+      group_access: 'Developer',
+    })
+    expect(await named('user_remove_from_group', 'Member Hook')).toMatchObject({
+      ...user,
+      user_email: '',
+      group_id: group.id,
+    })
+    await named('user_destroy', 'System Hook')
   })
 
   test.for(['block', 'ban'])(

@@ -138,11 +138,14 @@ const memberVerbs: Readonly<Record<string, readonly [verb: string, preposition: 
 async function memberOf(ctx: Ctx, event: RecordedEvent, isPublic: boolean) {
   const userId = idIn(event.payload, 'user_id')
   const user = (await findUserBlocks(ctx.db, [userId]))[0]
+  const { facts } = event
   return {
     user_id: userId,
-    user_name: user?.name ?? null,
-    user_username: user?.username ?? null,
-    user_email: (isPublic ? user?.public_email : user?.email) ?? '',
+    // The account may have been deleted: then from what was recorded.
+    user_name: user?.name ?? textIn(facts, 'name'),
+    user_username: user?.username ?? textIn(facts, 'username'),
+    user_email:
+      (isPublic ? user?.public_email : user?.email) ?? textIn(facts, isPublic ? 'public_email' : 'email') ?? '',
   }
 }
 
