@@ -34,6 +34,7 @@ export { readableNamespace } from './namespaces/find.ts'
 export {
   deleteNamespace,
   insertGroup,
+  type LoweredGroup,
   limitNamespaceVisibility,
   lockSharingBelow,
   markGroupForDeletion,

@@ -153,7 +153,9 @@ describe('visibility of forks', () => {
     expect((await set(world, made, 'internal')).status).toBe(200)
   })
 
-  test('lowering the visibility of a project lowers that of its forks, recursively', async ({ world }) => {
+  test('lowering the visibility of a project lowers that of its forks, recursively, with an event of each', async ({
+    world,
+  }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = await world.group({ visibility: 'public' })
     const source = await world.project({ visibility: 'public', group })
@@ -167,6 +169,14 @@ describe('visibility of forks', () => {
     expect([await visibilityOf(world, one.id), await visibilityOf(world, two.id)]).toEqual(['private', 'private'])
     await set(world, source, 'private')
     expect((await bob.get(`/projects/${one.id}`)).status).toBe(404)
+    const lowered = (from_visibility: string, visibility: string) => ({
+      payload: { changed: ['visibility'], from_visibility, visibility },
+    })
+    for (const { id } of [one, two])
+      expect(await eventsOf(world, { project: id, kind: 'project_updated' }, 'payload')).toEqual([
+        lowered('public', 'internal'),
+        lowered('internal', 'private'),
+      ])
   })
 
   test('a fork gets no restricted visibility level', async ({ world }) => {

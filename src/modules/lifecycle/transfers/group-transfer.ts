@@ -15,7 +15,8 @@ import {
   retireRoutes,
 } from '../../namespaces/index.ts'
 import { replaceLeftBehind } from './left-behind.ts'
-import { heightOf, limitVisibility, projectsBelow } from './queries.ts'
+import { limitVisibility } from './limit-visibility.ts'
+import { heightOf, projectsBelow } from './queries.ts'
 
 const refuse = (text: string) => invalid(`Transfer failed: ${text}`)
 const notAllowed = "You don't have enough permissions."
@@ -58,7 +59,7 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
     const violation = await renameTree(tx, traversalIds, from, { path: held.path, fullPath, fullName })
     if (violation === taken) throw refuse('The parent group already has a subgroup or a project with the same path.')
     if (violation !== undefined) throw refuse(`Path ${violation}.`)
-    if (parent) await limitVisibility(tx, traversalIds, parent.visibility)
+    const limited = parent && (await limitVisibility(tx, traversalIds, parent.visibility, actor.id))
     if (parent?.share_with_group_lock) await lockSharingBelow(tx, traversalIds)
     await namespacePlaced(tx, held.id)
     // Its owners may all have been those of the former parent.
@@ -74,5 +75,6 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
       payload: {},
       facts: { old_full_path: held.full_path, full_path: fullPath },
     })
+    await limited?.emitChanges()
   })
 }

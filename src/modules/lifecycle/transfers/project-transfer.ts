@@ -14,6 +14,7 @@ import {
   retireProjectRoute,
 } from '../../namespaces/index.ts'
 import {
+  emitLowered,
   lockProject,
   movedConcurrently,
   moveProject,
@@ -62,7 +63,7 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
       await retireProjectRoute(tx, held.id)
       if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw refuse(taken)
       const visibility = namespace.kind === 'group' ? Math.min(held.visibility, namespace.visibility) : held.visibility
-      await moveProject(tx, held.id, { namespaceId: namespace.id, fullPath, visibility })
+      const lowered = await moveProject(tx, held.id, { namespaceId: namespace.id, fullPath, visibility })
       if (namespace.owner_id !== null) await insertFirstMember(tx, held.id)
       await projectPlaced(tx, held.id)
       const before = await namespacesAround(tx, held.namespace_id)
@@ -77,6 +78,7 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
         payload: {},
         facts: { old_full_path: held.full_path, full_path: fullPath },
       })
+      await emitLowered(tx, lowered, visibility, actor.id)
     })
     .catch((error: unknown) => {
       throw violatedUnique(error) === 'projects_name' ? refuse(taken) : error

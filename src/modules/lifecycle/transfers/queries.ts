@@ -1,8 +1,7 @@
-import type { Db, Tx } from '../../../db/db.ts'
+import type { Db } from '../../../db/db.ts'
 import { integer, listOf } from '../../../db/row.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
-import { insideOf, limitNamespaceVisibility } from '../../namespaces/index.ts'
-import { limitProjectVisibility } from '../../projects/index.ts'
+import { insideOf } from '../../namespaces/index.ts'
 
 /** Ids of a namespace and its ancestors, outermost first. */
 export const namespacesAround = async (db: Db, namespaceId: number): Promise<number[]> =>
@@ -28,9 +27,3 @@ export const heightOf = async (db: Db, traversalIds: readonly number[]): Promise
       where ${insideOf(traversalIds)}
     `,
   ))!.height
-
-/** Lowers the visibility of everything below to at most this level. */
-export async function limitVisibility(tx: Tx, traversalIds: readonly number[], visibility: number): Promise<void> {
-  await limitNamespaceVisibility(tx, traversalIds, visibility)
-  await limitProjectVisibility(tx, insideOf(traversalIds), visibility)
-}

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { auditOf } from '../../../../test/tables/events.ts'
+import { auditOf, eventsOf } from '../../../../test/tables/events.ts'
 import { routesTo } from '../../../../test/tables/projects.ts'
 import { changeUser } from '../../../../test/tables/users.ts'
 import { type TestGroup, test, unique } from '../../../../test/world.ts'
@@ -47,6 +47,9 @@ describe('PUT /projects/:id/transfer', () => {
     const closed = await world.group({ visibility: 'internal' })
     expect((await move(closed.id)).json.visibility).toBe('internal')
     expect((await move(ann.username)).json).toMatchObject({ visibility: 'internal', owner: { id: ann.id } })
+    expect(await eventsOf(world, { project: project.id, kind: 'project_updated' }, 'payload')).toEqual([
+      { payload: { changed: ['visibility'], from_visibility: 'public', visibility: 'internal' } },
+    ])
     expect((await world.root.get(`/projects/${project.id}/members/${ann.id}`)).json.access_level).toBe(40)
   })
 
@@ -142,6 +145,38 @@ describe('POST /groups/:id/projects/:project_id', () => {
 })
 
 describe('POST /groups/:id/transfer', () => {
+  test('what a transfer makes less visible has the events of a change of visibility: the group, groups and projects below, and forks', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const moved = await world.group({ visibility: 'public' })
+    const inner = await world.group({ parent: moved, visibility: 'internal' })
+    const closed = await world.group({ parent: moved, visibility: 'private' })
+    const [project, same] = [
+      await world.project({ group: moved, visibility: 'public', initialize_with_readme: true }),
+      await world.project({ group: closed, visibility: 'private' }),
+    ]
+    const fork = (await ann.post(`/projects/${project.id}/fork`)).json
+    expect(fork.visibility).toBe('public')
+    const target = await world.group({ visibility: 'private' })
+    expect((await world.root.put(`/projects/${same.id}/transfer`, { namespace: inner.full_path })).status).toBe(200)
+    expect((await world.root.post(`/groups/${moved.id}/transfer`, { group_id: target.id })).status).toBe(201)
+    const changesOf = (filter: { project: number } | { group: number }) =>
+      eventsOf(world, { ...filter, kind: '%_updated' }, 'actor_id', 'payload')
+    const lowered = (from_visibility: string) => [
+      { actor_id: 1, payload: { changed: ['visibility'], from_visibility, visibility: 'private' } },
+    ]
+    expect(await changesOf({ group: moved.id })).toEqual(lowered('public'))
+    expect(await changesOf({ group: inner.id })).toEqual(lowered('internal'))
+    expect(await changesOf({ group: closed.id })).toEqual([])
+    expect(await changesOf({ project: project.id })).toEqual(lowered('public'))
+    expect(await changesOf({ project: fork.id })).toEqual(lowered('public'))
+    expect(await changesOf({ project: same.id })).toEqual([])
+    expect((await world.root.get(`/projects/${fork.id}`)).json.visibility).toBe('private')
+    const audited = await auditOf(world, { type: 'Project', id: project.id, event: 'project_updated' }, 'author_id')
+    expect(audited).toEqual([{ author_id: 1 }])
+  })
+
   test('a transferred group moves paths, access and visibility of its tree; old paths redirect', async ({ world }) => {
     const [old, fresh] = [await world.user(), await world.user()]
     const source = await world.group({ visibility: 'public', members: [[old, 'reporter']] })

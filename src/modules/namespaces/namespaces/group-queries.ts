@@ -1,5 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
-import { integer } from '../../../db/row.ts'
+import { integer, type RowOf } from '../../../db/row.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
 import { insideOf } from '../access-index/queries.ts'
 
@@ -67,17 +67,37 @@ export async function moveTree(
 export const updateNamespace = (tx: Tx, id: number, assignments: Sql): Promise<number> =>
   tx.run(sql`update namespaces set ${assignments} where id = ${id}`)
 
-/** Limits the visibility of a namespace and of those below it. */
+/** A group whose visibility is lowered, with the visibility before. */
+const loweredRow = { id: integer, visibility: integer }
+export type LoweredGroup = RowOf<typeof loweredRow>
+
+/** Limits the visibility of a namespace and of those below it. Returns those whose visibility this lowers, without those that are being deleted. */
 export const limitNamespaceVisibility = (
   tx: Tx,
   traversalIds: readonly number[],
   visibility: number,
-): Promise<number> =>
-  tx.run(
+): Promise<LoweredGroup[]> =>
+  tx.rows(
+    loweredRow,
     sql`
-      update namespaces d
-      set visibility = ${visibility}
-      where d.visibility > ${visibility} and ${insideOf(traversalIds)}
+      with above as (
+        select d.id, d.visibility
+        from namespaces d
+        where d.visibility > ${visibility} and ${insideOf(traversalIds)}
+        order by d.id
+        for no key update
+      ),
+      lowered as (
+        update namespaces n
+        set visibility = ${visibility}
+        from above a
+        where n.id = a.id
+        returning n.id, a.visibility, n.deleting
+      )
+      select id, visibility
+      from lowered
+      where not deleting
+      order by id
     `,
   )
 

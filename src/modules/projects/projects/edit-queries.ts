@@ -6,6 +6,7 @@ import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
 import { countingTopics, countTopicsOfNew } from '../topics/count.ts'
 import type { FeatureLevels } from './features.ts'
+import { type LoweredProject, lowering } from './lowered-queries.ts'
 import { columns, type ProjectRow, projectRow } from './queries.ts'
 import type { StoredSettings } from './settings.ts'
 
@@ -170,7 +171,12 @@ const editable = new Set([
   'forking_access_level',
 ])
 
-export function updateProject(tx: Tx, id: number, { settings, ...columns }: ProjectChanges): Promise<number> {
+/** Changes columns and settings of a project. Returns the projects whose visibility this lowers: this one and its forks. */
+export async function updateProject(
+  tx: Tx,
+  id: number,
+  { settings, ...columns }: ProjectChanges,
+): Promise<LoweredProject[]> {
   let assignments = sql`updated_at = now()`
   for (const [name, value] of Object.entries(columns)) {
     if (!editable.has(name)) throw new Error(`not a column to edit: ${name}`)
@@ -190,7 +196,9 @@ export function updateProject(tx: Tx, id: number, { settings, ...columns }: Proj
   }
   const update = () => tx.run(sql`update projects set ${assignments} where id = ${id}`)
   const { topics, visibility } = columns
-  return topics || visibility !== undefined ? countingTopics(tx, sql`p.id = ${id}`, update, visibility) : update()
+  if (visibility !== undefined) return lowering(tx, sql`p.id = ${id}`, update, visibility)
+  await (topics ? countingTopics(tx, sql`p.id = ${id}`, update) : update())
+  return []
 }
 
 /** Locks the project against concurrent edits until the transaction ends. */

@@ -3,14 +3,15 @@ import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import { within } from '../../namespaces/index.ts'
 import { countingTopics } from '../topics/count.ts'
+import { type LoweredProject, lowering } from './lowered-queries.ts'
 
-/** Puts a project into another namespace. Its route is claimed apart. */
+/** Puts a project into another namespace. Its route is claimed apart. Returns the projects whose visibility this lowers. */
 export const moveProject = (
   tx: Tx,
   id: number,
   to: { namespaceId: number; fullPath: string; visibility: number },
-): Promise<number> =>
-  countingTopics(
+): Promise<LoweredProject[]> =>
+  lowering(
     tx,
     sql`p.id = ${id}`,
     () =>
@@ -23,9 +24,9 @@ export const moveProject = (
     to.visibility,
   )
 
-/** Limits the visibility of projects. `which` is a condition on their namespace `d`. */
-export const limitProjectVisibility = (tx: Tx, which: Sql, visibility: number): Promise<number> =>
-  countingTopics(
+/** Limits the visibility of projects. `which` is a condition on their namespace `d`. Returns the projects whose visibility this lowers. */
+export const limitProjectVisibility = (tx: Tx, which: Sql, visibility: number): Promise<LoweredProject[]> =>
+  lowering(
     tx,
     sql`p.visibility > ${visibility} and ${which}`,
     (ids) =>

@@ -45,6 +45,7 @@ import {
 } from './edit-queries.ts'
 import { featuresAmong, featureViolations, newFeatures } from './features.ts'
 import { removeProject } from './jobs.ts'
+import { emitLowered } from './lowered.ts'
 import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
 import { markDeleting, markForDeletion } from './removal-queries.ts'
 import { type RootFiles, rootFilesAt } from './root-files.ts'
@@ -294,7 +295,7 @@ export async function editProject(
         ...(topics && { topics: topicsOf(topics) }),
         settings: settingsAmong(input),
       }
-      await updateProject(tx, held.id, changes)
+      const lowered = await updateProject(tx, held.id, changes)
       if (avatar !== undefined) await saveAvatar(tx, 'project', held.id, avatar)
       await also?.(tx)
       // Last, so that a refusal above leaves HEAD unchanged. If the commit fails, the next edit or push sets HEAD
@@ -320,6 +321,8 @@ export async function editProject(
         },
         facts: { ...(fullPath !== held.full_path && { old_full_path: held.full_path, full_path: fullPath }) },
       })
+      const forks = lowered.filter(({ id }) => id !== held.id)
+      if (input.visibility) await emitLowered(tx, forks, visibilities[input.visibility], actor!.id)
     })
     .catch(asTaken)
   return getRecord(ctx, project.id)
