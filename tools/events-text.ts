@@ -39,7 +39,7 @@ const fieldsText = (fields: TProperties): string =>
     .join(', ') || 'none'
 
 const auditText = ({ verb, noun, target, unless }: Audited): string =>
-  `${verb} \`${noun}\`${target ? ` of target ${target.type}` : ''}${unless ? `, unless \`${unless}\`` : ''}`
+  `${verb} \`${noun}\`${target ? ` of target ${target.type}` : ''}${unless ? `, unless ${unless.map((name) => `\`${name}\``).join(' or ')}` : ''}`
 
 function eventText(name: EventName, { when, of, payload, facts, audit, feed }: EventDeclaration): string {
   const count = reactions[name]?.length ?? 0

@@ -23,7 +23,7 @@ function entityOf({ projectId, groupId }: AnyEvent, userId: number | null): { ty
 function auditRowOf(event: AnyEvent) {
   const { audit, of } = declarationOf(event.kind)
   const fields: Fields = { ...event.payload, ...event.facts }
-  if (!audit || (audit.unless !== undefined && fields[audit.unless])) return undefined
+  if (!audit || audit.unless?.some((name) => fields[name])) return undefined
   const { verb, noun, target } = audit
   const entity = entityOf(event, of.includes('user') ? numberIn(fields, 'user_id') : null)
   const subject = target ? { type: target.type, id: numberIn(fields, target.id) } : entity

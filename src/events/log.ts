@@ -73,7 +73,8 @@ async function write(tx: Tx, events: readonly AnyEvent[]): Promise<void> {
 function entriesOf({ kind, payload, shown, lines = [] }: AnyEvent): readonly FeedEntry[] {
   const { feed } = declarationOf(kind)
   if (feed === undefined || feed === 'lines') return lines
-  const { action, author } = feed
+  const { action, author, unless } = feed
+  if (unless !== undefined && (payload as Readonly<Record<string, unknown>>)[unless]) return []
   return [{ action, ...(author && { authorId: (payload as Record<string, number>)[author]! }), ...shown }]
 }
 

@@ -27,8 +27,8 @@ export type Audited<Field extends string = string, Id extends string = Field, Te
   readonly verb: 'add' | 'change' | 'remove'
   /** What is added to, changed in or removed from the entity. */
   readonly noun: string
-  /** If this field is true, another event of the same operation writes the audit row. */
-  readonly unless?: Field
+  /** If one of these fields is true, another event of the same operation writes the audit row. */
+  readonly unless?: readonly Field[]
   /** The field with the path of the entity. Default: its current path. */
   readonly path?: Text
   /** The object of the operation, with the fields of its id and its name. Default: the entity itself. */
@@ -36,12 +36,14 @@ export type Audited<Field extends string = string, Id extends string = Field, Te
 }
 
 /** The activity entry of an event. */
-export type FeedLine<Id extends string = string> = {
+export type FeedLine<Id extends string = string, Flag extends string = string> = {
   readonly action: FeedAction
   /** The field with the id of the user whose entry it is. Default: the actor. */
   readonly author?: Id
   /** Events of groups have an entry, too. Default: only events of projects. */
   readonly inGroups?: true
+  /** If this field is true, another event of the same operation has the entry. */
+  readonly unless?: Flag
 }
 
 /** An event as the catalogue declares it. */
@@ -65,7 +67,7 @@ type More<P extends TProperties, F extends TProperties> = {
   /** Absent: the event has no audit row. */
   readonly audit?: Audited<keyof (P & F) & string, Naming<P & F, number | undefined>, Naming<P & F, string | undefined>>
   /** The entry in activity lists. `lines`: the code that emits the event passes them. */
-  readonly feed?: FeedLine<Naming<P, number>> | 'lines'
+  readonly feed?: FeedLine<Naming<P, number>, keyof P & string> | 'lines'
 }
 
 /** Declares an event. One in the scope `user` has a `user_id` in its payload. */

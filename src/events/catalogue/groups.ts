@@ -64,10 +64,11 @@ export const groupEvents = {
   }),
 
   member_added: event('A user becomes a member', holder, {
-    payload: { user_id: id, access_level: number, expires_at: day, bot: optional(flag) },
-    // For a bot, the event of its token writes the audit row.
-    audit: { verb: 'add', noun: 'user_access', target: member, unless: 'bot' },
-    feed: { action: 'joined', author: 'user_id' },
+    // `first`: with the creation of the project or group.
+    payload: { user_id: id, access_level: number, expires_at: day, bot: optional(flag), first: optional(flag) },
+    // For a bot, the event of its token writes the audit row; for the first member, that of the creation.
+    audit: { verb: 'add', noun: 'user_access', target: member, unless: ['bot', 'first'] },
+    feed: { action: 'joined', author: 'user_id', unless: 'first' },
   }),
   member_updated: event('The membership of a user changes', holder, {
     payload: { user_id: id, access_level: number, expires_at: day },
@@ -77,7 +78,7 @@ export const groupEvents = {
     payload: { user_id: id, bot: optional(flag) },
     facts: { access_level: number },
     // For a bot, the event of its token writes the audit row.
-    audit: { verb: 'remove', noun: 'user_access', target: member, unless: 'bot' },
+    audit: { verb: 'remove', noun: 'user_access', target: member, unless: ['bot'] },
     feed: { action: 'left', author: 'user_id' },
   }),
   member_invited: event('An e-mail address without an account is invited', holder, {

@@ -14,7 +14,7 @@ export {
   acceptInvitationsOfMoved,
   acceptInvitationsOfUnlocked,
 } from './invitations/jobs.ts'
-export { addFirstMember, insertFirstMember } from './members/first-member-queries.ts'
+export { addFirstMember, addOwnerOfNamespace } from './members/first-member.ts'
 export { countGroupsOf } from './members/queries.ts'
 export { mailAddress, type Recipient, recipientRow } from './members/recipient-queries.ts'
 export { ensureOwner } from './members/service.ts'

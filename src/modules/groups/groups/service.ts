@@ -29,13 +29,8 @@ import {
   unmarkGroupForDeletion,
 } from '../../namespaces/index.ts'
 import { loadProject, requireUnprotected } from '../../projects/index.ts'
-import {
-  type GroupAttributes,
-  groupAttributeNames,
-  insertOwner,
-  updateGroupAttributes,
-  visibilitiesInside,
-} from './edit-queries.ts'
+import { ownNewGroup } from './created.ts'
+import { type GroupAttributes, groupAttributeNames, updateGroupAttributes, visibilitiesInside } from './edit-queries.ts'
 import { findGroup, type GroupRow, lockGroup } from './queries.ts'
 import { removeHeld } from './removal.ts'
 import { containsProject } from './removal-queries.ts'
@@ -127,15 +122,7 @@ export async function createGroup(
       ...(held?.share_with_group_lock && { share_with_group_lock: true }),
     })
     if (avatar) await saveAvatar(tx, 'group', groupId, avatar)
-    await insertOwner(tx, groupId, actor.id)
-    await namespacePlaced(tx, groupId)
-    await emit(tx, {
-      kind: 'group_created',
-      groupId,
-      actorId: actor.id,
-      payload: {},
-      facts: { name: input.name, full_path: fullPath },
-    })
+    await ownNewGroup(tx, groupId, actor.id, { name: input.name, full_path: fullPath })
     await also?.(tx, groupId)
     return groupId
   })

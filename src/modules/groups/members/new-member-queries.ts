@@ -4,11 +4,11 @@ import { raw, type Sql, sql } from '../../../db/sql.ts'
 export const asInGeneral = raw('3')
 
 /**
- * Inserts memberships; returns a row for each. `rows` selects namespace_id, project_id, user_id, access_level, expires_at and
+ * Inserts memberships; returns a row for each, by default an empty one: `result` selects from `added`. `rows` selects namespace_id, project_id, user_id, access_level, expires_at and
  * created_by_id. A new member has the notification level that the user has set for the project or group, and no longer requests access.
  * The access lock is held, or the project or group is new: otherwise a concurrent request or level could be missed.
  */
-export const insertMembers = (rows: Sql, onConflict: Sql): Sql => sql`
+export const insertMembers = (rows: Sql, onConflict: Sql, result = raw('select from added')): Sql => sql`
   with wanted as (${rows}),
   added as (
     insert into members as m (
@@ -30,7 +30,5 @@ export const insertMembers = (rows: Sql, onConflict: Sql): Sql => sql`
   ended as (
     delete from access_requests r using added a
     where r.user_id = a.user_id and (r.namespace_id = a.namespace_id or r.project_id = a.project_id)
-  )
-  select
-  from added
+  ) ${result}
 `

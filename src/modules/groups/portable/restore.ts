@@ -1,18 +1,17 @@
 import { visibilityName } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import { emit } from '../../../events/log.ts'
 import {
   claimRoute,
   fullPathViolations,
   groupNameViolations,
   insertGroup,
   namespacePathViolations,
-  namespacePlaced,
   newRunnersToken,
   restrictedVisibility,
 } from '../../namespaces/index.ts'
-import { type GroupAttributes, insertOwner, updateGroupAttributes } from '../groups/edit-queries.ts'
+import { ownNewGroup } from '../groups/created.ts'
+import { type GroupAttributes, updateGroupAttributes } from '../groups/edit-queries.ts'
 import { type GroupRow, lockGroup } from '../groups/queries.ts'
 import { deepestNesting, descriptionViolations } from '../groups/service.ts'
 
@@ -42,15 +41,7 @@ export async function createImportedGroup(
   if (violations.length > 0) return { refused: violations[0]! }
   const groupId = await insertGroup(tx, { name, path, parent, runnersToken: newRunnersToken() })
   if (!(await claimRoute(tx, fullPath, { namespaceId: groupId }))) return { refused: 'its path has already been taken' }
-  await insertOwner(tx, groupId, ctx.actor!.id)
-  await namespacePlaced(tx, groupId)
-  await emit(tx, {
-    kind: 'group_created',
-    groupId,
-    actorId: ctx.actor!.id,
-    payload: {},
-    facts: { name, full_path: fullPath },
-  })
+  await ownNewGroup(tx, groupId, ctx.actor!.id, { name, full_path: fullPath })
   return groupId
 }
 

@@ -105,7 +105,7 @@ describe('hooks of groups and of the installation', () => {
     await world.root.put(`/groups/${group.id}`, { path: `${group.path}-2` })
     expect(await named('group_rename', ofGroup)).toMatchObject({ full_path: `${group.path}-2`, old_path: group.path })
     await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 40 })
-    expect(await named('user_add_to_group', ofGroup)).toMatchObject({
+    expect(await named('user_add_to_group', (json) => ofGroup(json) && ofAnn(json))).toMatchObject({
       user_email: `${ann.username}@example.com`,
       group_access: 'Maintainer',
     })
@@ -125,7 +125,7 @@ describe('hooks of groups and of the installation', () => {
       project_visibility: 'private',
     })
     await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 40 })
-    expect(await named('user_add_to_team', ofProject)).toMatchObject({
+    expect(await named('user_add_to_team', (json) => ofProject(json) && ofAnn(json))).toMatchObject({
       user_id: ann.id,
       access_level: 'Maintainer',
       project_path: project.path,
@@ -157,6 +157,32 @@ describe('hooks of groups and of the installation', () => {
     expect(await named('group_destroy', ofGroup)).toMatchObject({ path: `${group.path}-2` })
     await world.root.delete(`/users/${ann.id}`)
     expect(await named('user_destroy', ofAnn)).toMatchObject({ username: renamed })
+    await world.root.delete(`/hooks/${hook.id}`)
+  })
+
+  test('a system hook learns of the first member of a new project or group, after the project or group', async ({
+    world,
+  }) => {
+    await using receiver = await HookReceiver.start()
+    const hook = (await world.root.post('/hooks', { url: receiver.url })).json
+    await world.runJobs()
+    const ann = await world.user()
+    const group = await world.group({}, ann)
+    const inGroup = (await ann.post('/projects', { name: 'ours', namespace_id: group.id })).json
+    const own = (await world.root.post(`/projects/user/${ann.id}`, { name: 'own' })).json
+    const source = await world.project({ visibility: 'public', initialize_with_readme: true })
+    const fork = (await ann.post(`/projects/${source.id}/fork`)).json
+    const named = async (name: string, fits: (json: any) => boolean) =>
+      (await receiver.request(({ json }) => json.event_name === name && fits(json))).json
+    expect(await named('user_add_to_group', (json) => json.group_id === group.id)).toMatchObject({
+      user_id: ann.id,
+      group_access: 'Owner',
+    })
+    for (const { id } of [inGroup, own, fork])
+      expect(await named('user_add_to_team', (json) => json.project_id === id)).toMatchObject({
+        user_id: ann.id,
+        access_level: 'Maintainer',
+      })
     await world.root.delete(`/hooks/${hook.id}`)
   })
 

@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { Failure, invalidFields, notFound } from '../../../kernel/failure.ts'
-import { insertFirstMember } from '../../groups/index.ts'
+import { addOwnerOfNamespace } from '../../groups/index.ts'
 import {
   claimRoute,
   fullPathViolations,
@@ -64,7 +64,7 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
       if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw refuse(taken)
       const visibility = namespace.kind === 'group' ? Math.min(held.visibility, namespace.visibility) : held.visibility
       const lowered = await moveProject(tx, held.id, { namespaceId: namespace.id, fullPath, visibility })
-      if (namespace.owner_id !== null) await insertFirstMember(tx, held.id)
+      if (namespace.owner_id !== null) await addOwnerOfNamespace(tx, held.id, actor.id)
       await projectPlaced(tx, held.id)
       const before = await namespacesAround(tx, held.namespace_id)
       await replaceLeftBehind(tx, oneProject(held.id), before, namespace.traversal_ids, {

@@ -50,6 +50,12 @@ describe('PUT /projects/:id/transfer', () => {
     expect(await eventsOf(world, { project: project.id, kind: 'project_updated' }, 'payload')).toEqual([
       { payload: { changed: ['visibility'], from_visibility: 'public', visibility: 'internal' } },
     ])
+    const owned = { project: project.id, payload: { user_id: ann.id } }
+    const levels = [{ payload: { user_id: ann.id, access_level: 40, expires_at: null } }]
+    expect(await eventsOf(world, { ...owned, kind: 'member_%' }, 'payload')).toEqual(levels)
+    await move(closed.id)
+    await move(ann.username)
+    expect(await eventsOf(world, { ...owned, kind: 'member_%' }, 'payload')).toEqual(levels)
     expect((await world.root.get(`/projects/${project.id}/members/${ann.id}`)).json.access_level).toBe(40)
   })
 
