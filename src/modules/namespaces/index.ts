@@ -34,7 +34,6 @@ export { readableNamespace } from './namespaces/find.ts'
 export {
   deleteNamespace,
   insertGroup,
-  type LoweredGroup,
   limitNamespaceVisibility,
   lockSharingBelow,
   markGroupForDeletion,
