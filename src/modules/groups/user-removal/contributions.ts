@@ -1,3 +1,7 @@
+import type { Tx } from '../../../db/db.ts'
+import { boolean, integer, type RowOf } from '../../../db/row.ts'
+import { emitAll } from '../../../events/log.ts'
+
 /**
  * All columns that name the author of a row, and what happens to it when the user is deleted: it goes to the
  * placeholder account or, with `hard_delete`, is deleted or loses its author. All other references to users are deleted
@@ -9,7 +13,16 @@ export type Contribution = {
   readonly hard: 'deleted' | 'anonymized'
   /** Columns that are unique for each user: rows that the placeholder account has already are dropped. */
   readonly once?: readonly string[]
+  /** Deleted rows have events; `columns` are those of `DeletedRow`. */
+  readonly deleted?: {
+    readonly columns: string
+    readonly emit: (tx: Tx, rows: readonly DeletedRow[]) => Promise<void>
+  }
 }
+
+/** A row with a number in a project or group. */
+export const deletedRow = { id: integer, iid: integer, holder_id: integer, confidential: boolean }
+export type DeletedRow = RowOf<typeof deletedRow>
 
 export const contributions: readonly Contribution[] = [
   {
@@ -22,15 +35,66 @@ export const contributions: readonly Contribution[] = [
   { table: 'commit_statuses', column: 'user_id', hard: 'anonymized' },
   { table: 'deploy_tokens', column: 'creator_id', hard: 'anonymized' },
   { table: 'deployments', column: 'user_id', hard: 'anonymized' },
-  { table: 'epics', column: 'author_id', hard: 'deleted' },
+  {
+    table: 'epics',
+    column: 'author_id',
+    hard: 'deleted',
+    deleted: {
+      columns: 'id, iid, namespace_id as holder_id, confidential',
+      emit: (tx, rows) =>
+        emitAll(
+          tx,
+          rows.map(({ id, iid, holder_id: groupId, confidential }) => ({
+            kind: 'epic_deleted',
+            groupId,
+            actorId: null,
+            payload: { epic_id: id, iid, confidential },
+          })),
+        ),
+    },
+  },
   { table: 'epics', column: 'closed_by_id', hard: 'anonymized' },
   { table: 'feed_events', column: 'author_id', hard: 'deleted' },
   { table: 'invitations', column: 'created_by_id', hard: 'anonymized' },
-  { table: 'issues', column: 'author_id', hard: 'deleted' },
+  {
+    table: 'issues',
+    column: 'author_id',
+    hard: 'deleted',
+    deleted: {
+      columns: 'id, iid, project_id as holder_id, confidential',
+      emit: (tx, rows) =>
+        emitAll(
+          tx,
+          rows.map(({ id, iid, holder_id: projectId, confidential }) => ({
+            kind: 'issue_deleted',
+            projectId,
+            actorId: null,
+            payload: { issue_id: id, iid, confidential },
+          })),
+        ),
+    },
+  },
   { table: 'issues', column: 'closed_by_id', hard: 'anonymized' },
   { table: 'label_events', column: 'user_id', hard: 'deleted' },
   { table: 'members', column: 'created_by_id', hard: 'anonymized' },
-  { table: 'merge_requests', column: 'author_id', hard: 'deleted' },
+  {
+    table: 'merge_requests',
+    column: 'author_id',
+    hard: 'deleted',
+    deleted: {
+      columns: 'id, iid, project_id as holder_id, false as confidential',
+      emit: (tx, rows) =>
+        emitAll(
+          tx,
+          rows.map(({ id, iid, holder_id: projectId }) => ({
+            kind: 'merge_request_deleted',
+            projectId,
+            actorId: null,
+            payload: { merge_request_id: id, iid },
+          })),
+        ),
+    },
+  },
   { table: 'merge_requests', column: 'auto_merge_user_id', hard: 'anonymized' },
   { table: 'merge_requests', column: 'closed_by_id', hard: 'anonymized' },
   { table: 'merge_requests', column: 'collaboration_user_id', hard: 'anonymized' },

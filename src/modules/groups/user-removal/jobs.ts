@@ -6,9 +6,9 @@ import { job } from '../../../jobs/job.ts'
 import { deleteAccount } from '../../accounts/index.ts'
 import { deleteStarsOf } from '../../projects/index.ts'
 import { removeGroup } from '../groups/jobs.ts'
-import { contributions } from './contributions.ts'
+import { type Contribution, contributions } from './contributions.ts'
 import { ensurePlaceholder } from './placeholder.ts'
-import { deleteByAddress, dropSome, lockAccount, personalNamespace, settleSome } from './queries.ts'
+import { deleteByAddress, deleteSomeOf, dropSome, lockAccount, personalNamespace, settleSome } from './queries.ts'
 
 async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
   const placeholder = hard ? undefined : await ctx.transaction(ensurePlaceholder)
@@ -19,9 +19,27 @@ async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Pro
     const { once } = contribution
     if (once && placeholder !== undefined)
       await inBatches((size) => dropSome(ctx.db, contribution, once, userId, placeholder, size))
-    await inBatches((size) => settleSome(ctx.db, contribution, userId, to, size))
+    await inBatches((size) =>
+      to === 'delete' && contribution.deleted
+        ? deleteWithEvents(ctx, contribution, contribution.deleted, userId, size)
+        : settleSome(ctx.db, contribution, userId, to, size),
+    )
   }
 }
+
+/** As `settleSome`, with an event of each deleted row. */
+const deleteWithEvents = (
+  ctx: Ctx,
+  contribution: Contribution,
+  { columns, emit }: NonNullable<Contribution['deleted']>,
+  userId: number,
+  size: number,
+): Promise<number> =>
+  ctx.transaction(async (tx) => {
+    const rows = await deleteSomeOf(tx, contribution, columns, userId, size)
+    await emit(tx, rows)
+    return rows.length
+  })
 
 /**
  * Deletes the data of a deleted user: personal projects, then contributions, then the account with everything that

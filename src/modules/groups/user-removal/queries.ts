@@ -1,14 +1,14 @@
 import { levels } from '../../../access/levels.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, listOf, pick, text } from '../../../db/row.ts'
-import { join, literal, raw, sql, unexpired } from '../../../db/sql.ts'
+import { join, literal, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import type { UserRow } from '../../accounts/index.ts'
 import { userRow } from '../../accounts/index.ts'
 import { deleteMailsTo } from '../../instance/index.ts'
 import { deleteAccessOf, markNamespacesDeleting } from '../../namespaces/index.ts'
 import { markProjectsDeleting } from '../../projects/index.ts'
 import { type EndedMember, endedRow } from '../members/queries.ts'
-import type { Contribution } from './contributions.ts'
+import { type Contribution, type DeletedRow, deletedRow } from './contributions.ts'
 
 /**
  * Groups whose only direct owner is the user; with `ofAble`, other owners count only if they are active or deactivated.
@@ -65,23 +65,37 @@ export const personalNamespace = (
     sql`select id, traversal_ids from namespaces where owner_id = ${userId}`,
   )
 
+type Column = Pick<Contribution, 'table' | 'column'>
+
+/** A condition that at most `limit` rows of the user fulfil. */
+const someOf = ({ table, column }: Column, userId: number, limit: number): Sql => sql`
+  ctid = any(array(select ctid from ${raw(table)} where ${raw(column)} = ${userId} limit ${literal(limit)}))
+  and ${raw(column)} = ${userId}
+`
+
 /** Moves or deletes at most `limit` rows of the user. A result equal to `limit` means there may be more. */
 export const settleSome = (
   db: Db,
-  { table, column }: Pick<Contribution, 'table' | 'column'>,
+  of: Column,
   userId: number,
   to: { placeholder: number } | 'delete',
   limit: number,
-): Promise<number> => {
-  const some = sql`
-    ctid = any(array(select ctid from ${raw(table)} where ${raw(column)} = ${userId} limit ${literal(limit)}))
-  `
-  return db.run(
+): Promise<number> =>
+  db.run(
     to === 'delete'
-      ? sql`delete from ${raw(table)} where ${some} and ${raw(column)} = ${userId}`
-      : sql`update ${raw(table)} set ${raw(column)} = ${to.placeholder} where ${some} and ${raw(column)} = ${userId}`,
+      ? sql`delete from ${raw(of.table)} where ${someOf(of, userId, limit)}`
+      : sql`update ${raw(of.table)} set ${raw(of.column)} = ${to.placeholder} where ${someOf(of, userId, limit)}`,
   )
-}
+
+/** Deletes at most `limit` rows of the user; returns them. */
+export const deleteSomeOf = (
+  tx: Tx,
+  of: Column,
+  columns: string,
+  userId: number,
+  limit: number,
+): Promise<DeletedRow[]> =>
+  tx.rows(deletedRow, sql`delete from ${raw(of.table)} where ${someOf(of, userId, limit)} returning ${raw(columns)}`)
 
 /** Drops at most `limit` rows of the user that the placeholder account has too. */
 export const dropSome = (

@@ -234,6 +234,47 @@ describe('DELETE /users/:id', () => {
     }
   })
 
+  test('issues, merge requests and epics that hard_delete deletes are deletions in the change feed', async ({
+    world,
+  }) => {
+    const [ann, boss] = [await world.user(), await world.user()]
+    const group = await world.group({
+      visibility: 'public',
+      members: [
+        [boss, 'owner'],
+        [ann, 'developer'],
+      ],
+    })
+    const project = await storedProject(world, { group })
+    project.repository.commit({ 'a.txt': 'a\n' })
+    const made = async (path: string, body: object) => {
+      const { status, json, text } = await ann.post(path, body)
+      expect(status, text).toBe(201)
+      return json
+    }
+    const issue = await made(`/projects/${project.id}/issues`, { title: 'Broken', confidential: true })
+    const epic = await made(`/groups/${group.id}/epics`, { title: 'Plan' })
+    await made(`/projects/${project.id}/repository/commits`, {
+      branch: 'mine',
+      start_branch: 'main',
+      commit_message: 'Mine',
+      actions: [{ action: 'create', file_path: 'b.txt', content: 'b' }],
+    })
+    const merged = { source_branch: 'mine', target_branch: 'main', title: 'Mine' }
+    const mergeRequest = await made(`/projects/${project.id}/merge_requests`, merged)
+    expect((await remove(world, ann, true)).status).toBe(204)
+    await caughtUp(world)
+    const start = (await boss.get('/events/changes')).headers['x-next-cursor']
+    await settle(world, ann, true)
+    await caughtUp(world)
+    const changes = (await boss.get(`/events/changes?after=${start}&limit=500`)).json as any[]
+    expect(changes.map(({ kind, target_id }) => [kind, target_id])).toEqual([
+      ['epic_deleted', epic.id],
+      ['issue_deleted', issue.id],
+      ['merge_request_deleted', mergeRequest.id],
+    ])
+  })
+
   test('the removal job finishes from any state that a crash left', async () => {
     await using world = await World.start()
     const ann = await world.user({ username: unique('ann') })
