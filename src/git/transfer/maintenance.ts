@@ -22,7 +22,7 @@ const long = {
 } as const
 
 /**
- * Updates the commit-graph; a job calls it after pushes. One process, 0.6-0.9 s for the first 20,000 commits, little for a few
+ * Updates the commit-graph; a job calls it after pushes, if `needsGraph`. One process, 0.6-0.9 s for the first 20,000 commits, little for a few
  * more; `anew` drops commits that no longer exist. No-op if the repository does not exist, like the functions below.
  */
 export async function writeCommitGraph(repo: Repository, { anew = false } = {}): Promise<void> {

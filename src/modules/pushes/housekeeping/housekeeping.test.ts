@@ -85,17 +85,21 @@ describe('the housekeeping job', () => {
     world,
   }) => {
     const project = await world.project()
-    await write(world, project, 'a')
     const dir = await repositoryOf(world, project.id)
     const ctx = await contextFor(world, null)
-    await refreshRepository.run({ projectId: project.id }, ctx)
+    // The graph is written only for commits that are packed, or many.
+    const refreshAfter = async (name: string) => {
+      await write(world, project, name)
+      await git(dir, 'repack', '-adq')
+      await refreshRepository.run({ projectId: project.id }, ctx)
+    }
+    await refreshAfter('a')
     const leave = async (lock: string) => {
       await writeFile(join(dir, 'objects', lock), '')
       await utimes(join(dir, 'objects', lock), days(1), days(1))
     }
     await leave('info/commit-graphs/commit-graph-chain.lock')
-    await write(world, project, 'b')
-    await refreshRepository.run({ projectId: project.id }, ctx)
+    await refreshAfter('b')
     expect((await world.root.get(`/projects/${project.id}?statistics=true`)).json.statistics.commit_count).toBe(2)
     await leave('pack/multi-pack-index.lock')
     await world.settings({ housekeeping_incremental_repack_period: 1 })
@@ -105,6 +109,32 @@ describe('the housekeeping job', () => {
       await world.settings({ housekeeping_incremental_repack_period: 10 })
     }
     expect(await readdir(join(dir, 'objects/pack'))).toContain('multi-pack-index')
+  })
+
+  test('the commit-graph is written when it lacks more than a few commits, or packed ones', async ({ world }) => {
+    const project = await world.project()
+    const ctx = await contextFor(world, null)
+    const dir = await repositoryOf(world, project.id)
+    const commit = async (names: readonly string[]) => {
+      for (const name of names) await write(world, project, name)
+    }
+    const written = async () => {
+      await refreshRepository.run({ projectId: project.id }, ctx)
+      return (await readdir(join(dir, 'objects/info/commit-graphs')).catch(() => [])).filter((name) =>
+        name.endsWith('.graph'),
+      )
+    }
+    const names = Array.from({ length: 21 }, (_, index) => `f${index}`)
+    await commit(names.slice(0, 20))
+    expect(await written()).toEqual([])
+    await commit(names.slice(20))
+    const first = await written()
+    expect(first).toHaveLength(1)
+    await commit(['x'])
+    expect(await written()).toEqual(first)
+    await git(dir, 'repack', '-adq')
+    expect(await written()).not.toEqual(first)
+    expect((await world.root.get(`/projects/${project.id}?statistics=true`)).json.statistics.commit_count).toBe(22)
   })
 
   test('records of a project with many refs follow pushes after a crash that left the lock of packed refs', async ({

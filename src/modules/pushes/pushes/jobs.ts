@@ -3,6 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { needsSketches } from '../../../git/likeness/sketches.ts'
 import { countLooseRefs } from '../../../git/refs/ref-files.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
+import { needsGraph } from '../../../git/transfer/graph-need.ts'
 import { packRefs, writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import type { JobLimits } from '../../../jobs/limits.ts'
@@ -59,7 +60,7 @@ export const refreshRepository = job({
     const repo = openRepository(ctx, project)
     if (!(await repo.exists())) return
     if ((await countLooseRefs(repo)) > looseRefs) await packRefs(repo)
-    await writeCommitGraph(repo)
+    if (await needsGraph(repo)) await writeCommitGraph(repo)
     await saveRepositoryFacts(ctx.db, projectId, await repositoryFacts(repo, project.default_branch))
     if (await needsSketches(repo)) await ctx.transaction((tx) => enqueue(tx, refreshSketches, { projectId }))
     await planHousekeeping(ctx, projectId, repo)

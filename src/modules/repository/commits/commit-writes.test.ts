@@ -292,6 +292,13 @@ describe('POST /projects/:id/repository/commits', () => {
     expect(processes.filter((words) => words.includes('rev-list') || words.includes('log'))).toEqual([])
   })
 
+  test('the first commit to a repository starts no process of git', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = await world.project({ members: [[ann, 'maintainer']] })
+    const made = async () => expect((await ann.post(commitsOf(id), commit([create('a')]))).status).toBe(201)
+    expect(await gitCommands(world, made)).toEqual([])
+  })
+
   test('the first commit creates any branch of an empty repository, which becomes the default', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'maintainer']] })

@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchRef, isLikeCommitId } from '../../../git/format/ref-name.ts'
 import { type Commit, readCommit } from '../../../git/objects/commits.ts'
-import { listRefs, readRef } from '../../../git/refs/refs.ts'
+import { listRefTips, readRef } from '../../../git/refs/refs.ts'
 import { resolve } from '../../../git/refs/resolve.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { fetchCommit } from '../../../git/transfer/fetch.ts'
@@ -19,7 +19,7 @@ export type Start = {
 }
 
 const hasBranches = async (repo: Repository): Promise<boolean> =>
-  (await listRefs(repo, 'refs/heads/', { limit: 1 })).length > 0
+  (await listRefTips(repo, 'refs/heads/', { limit: 1 })).length > 0
 
 const noBranch = () => invalid('You can only create or edit files when you are on a branch')
 
