@@ -10,6 +10,7 @@ import { countOf, pageStatement, plannedFor } from '../../src/api/page-queries.t
 import type { Db, Statement } from '../../src/db/db.ts'
 import { integer, notNull, type Shape } from '../../src/db/row.ts'
 import { and, raw, type Sql, sql } from '../../src/db/sql.ts'
+import type { Oid } from '../../src/git/format/oid.ts'
 import { contributedTo, feedOf } from '../../src/modules/activity/event-feed/queries.ts'
 import { kindOf } from '../../src/modules/discussion/noteables/kinds.ts'
 import type { Noteable } from '../../src/modules/discussion/noteables/noteable.ts'
@@ -25,6 +26,7 @@ import { issueOrders } from '../../src/modules/planning/issue-lists/order-querie
 import { countIssues, type IssueFilters, listIssues } from '../../src/modules/planning/issue-lists/queries.ts'
 import { listProjects, type ProjectFilters } from '../../src/modules/projects/projects/list-queries.ts'
 import { visibleProjects } from '../../src/modules/projects/projects/queries.ts'
+import { broughtByMergeRequests } from '../../src/modules/review/closing/queries.ts'
 import { listMergeRequests, mergeRequestOrders } from '../../src/modules/review/reading/list-queries.ts'
 import { World } from '../world.ts'
 
@@ -1024,6 +1026,27 @@ test('a late page of namespaces counts the members of its own groups only', asyn
   const statement = pageStatement(list, and(list.where), 20, skipped)
   // Groups are the last. Those that are skipped are read, but not what they show.
   expect(await readsForValues(statement)).toBeLessThan(2 * skipped + 20 * 100)
+})
+
+test('the commits of a push are looked up by their ids, however many merge requests the project has', async () => {
+  const { rows } = await client.query(
+    'select project_id, count(*) as number from merge_requests group by project_id order by number desc limit 1',
+  )
+  const [largest] = rows
+  expect(Number(largest.number)).toBeGreaterThan(400)
+  const commits = await client.query<{ oid: Oid }>(
+    'select c.oid from merge_request_commits c join merge_requests m on m.diff_id = c.diff_id where m.project_id = $1 limit 3',
+    [largest.project_id],
+  )
+  let statement: Statement | undefined
+  const rowsOf = async (_: Shape, asked: Statement) => {
+    statement = asked
+    return []
+  }
+  const db = { rows: rowsOf } as unknown as Db
+  const oids = commits.rows.map(({ oid }) => oid)
+  await broughtByMergeRequests(db, Number(largest.project_id), 'main', oids)
+  expect(readsOf(await onePlanOf(statement!))).toBeLessThan(50)
 })
 
 /** Statistics of all issues that a caller may read and that match the filters, and how many pages the last statement reads, for each state. */

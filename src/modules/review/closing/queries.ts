@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, integer, notNull, nullable, oneOf, type RowOf, text, textOf } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
@@ -109,7 +109,8 @@ export const closedByCommit = async (
 
 /**
  * Which of these commits came into the default branch of a project by a merge request: these are commits of its newest version, and
- * those that the merge made. What they say they close, the merge request closes.
+ * those that the merge made. What they say they close, the merge request closes. Each commit is looked up by its id: the merge requests of
+ * a project, whose commits would have to be read, may be many.
  */
 export const broughtByMergeRequests = async (
   db: Db,
@@ -118,29 +119,46 @@ export const broughtByMergeRequests = async (
   oids: readonly Oid[],
 ): Promise<Set<Oid>> => {
   const rows = await db.rows(
-    { oid: textOf<Oid>() },
-    sql`
-      select o.oid
-      from unnest(${oids}::text[]) o (oid)
-      where exists (
-          select
-          from merge_request_commits c join merge_requests m on m.diff_id = c.diff_id
-          where c.oid = o.oid
-            and m.project_id = ${projectId}
-            and m.target_branch = ${branch}
-            and m.state in ('locked', 'merged')
+    { oid: notNull(textOf<Oid>()) },
+    byKey(sql`
+      select c.oid
+      from merge_request_commits c
+        cross join lateral (
+          select project_id, target_branch, state from merge_requests where diff_id = c.diff_id offset 0
+        ) as m
+      where c.oid = any(${oids}::text[])
+        and m.project_id = ${projectId}
+        and m.target_branch = ${branch}
+        and m.state in ('locked', 'merged')
+      union
+      select made.oid
+      from merge_requests m
+        cross join lateral (values (m.merging ->> 'merge_commit_oid'), (m.merging ->> 'squash_commit_oid')) as made (
+          oid
         )
-        or exists (
-          select
-          from merge_requests m
-          where m.project_id = ${projectId}
-            and m.target_branch = ${branch}
-            and m.state = 'locked'
-            and o.oid in (m.merging ->> 'merge_commit_oid', m.merging ->> 'squash_commit_oid')
-        )
-        or exists (select from merge_requests m where m.merge_commit_oid = o.oid and m.project_id = ${projectId})
-        or exists (select from merge_requests m where m.squash_commit_oid = o.oid and m.project_id = ${projectId})
-    `,
+      where m.state = 'locked'
+        and m.project_id = ${projectId}
+        and m.target_branch = ${branch}
+        and made.oid = any(${oids}::text[])
+      union
+      select m.merge_commit_oid
+      from (
+        select project_id, merge_commit_oid
+        from merge_requests
+        where merge_commit_oid = any(${oids}::text[])
+        offset 0
+      ) as m
+      where m.project_id = ${projectId}
+      union
+      select m.squash_commit_oid
+      from (
+        select project_id, squash_commit_oid
+        from merge_requests
+        where squash_commit_oid = any(${oids}::text[])
+        offset 0
+      ) as m
+      where m.project_id = ${projectId}
+    `),
   )
   return new Set(rows.map(({ oid }) => oid))
 }
