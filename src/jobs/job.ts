@@ -22,6 +22,11 @@ export type Job<I extends TObject = TObject> = {
   readonly alone?: (input: Static<I>) => string
   /** Limits that the job counts against while it runs; while one is reached, it waits in the queue. Needs a key. */
   readonly limits?: (input: Static<I>, ctx: Ctx) => Promise<JobLimits | undefined>
+  /**
+   * Whether it may take minutes, because it waits for other servers or handles a whole repository. Such jobs have slots of their own
+   * (`slowJobsAtOnce`), so that no other job waits for them. Needs limits or a queue.
+   */
+  readonly slow?: true
   /** Whether it contacts other servers: such jobs wait in a quiet copy of an installation (`kernel/quiet.ts`). */
   readonly outgoing?: true
   /** Maximum attempts, with exponential back-off between them. */

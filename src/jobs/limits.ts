@@ -1,7 +1,13 @@
 /** Names of limits with the number of jobs that each admits at once. */
 export type JobLimits = Readonly<Record<string, number>>
 
-/** Maximum long jobs at once, fewer than the runner has slots, so that other jobs are not blocked; and of them for one user. */
+/** Number of jobs that run concurrently, apart from slow ones; further jobs wait. */
+export const jobsAtOnce = 6
+
+/** Number of slow jobs that run concurrently: all that their limits and queues admit together, so that no kind waits for another. */
+export const slowJobsAtOnce = 22
+
+/** Maximum long jobs at once, and of them for one user. */
 const [longJobs, longJobsOfUser] = [4, 2]
 
 /** The limits of a job that may take minutes and that a user can request any number of times. */

@@ -8,7 +8,7 @@ import { sql } from '../db/sql.ts'
 export const queueStateRow = {
   /** Waiting time of the oldest job that is due; 0 if none waits. */
   oldest_due_seconds: double,
-  /** When a runner last took a job, accurate to a few seconds; null before the first. */
+  /** When a runner last took a job, or had all slots of quick jobs in use, accurate to seconds; null before the first. */
   last_taken_at: nullable(text),
   /** Time since a job was last taken; null before the first. */
   idle_seconds: nullable(double),
@@ -67,8 +67,6 @@ export const saveTaken = (db: Db): Promise<number> =>
 
 /** Longer than the jobs process needs to detect the fault and restart. */
 const lateSeconds = 5 * 60
-/** Number of jobs that run concurrently; further jobs wait. More than those that may wait for imports, copies and mirrors. */
-export const jobsAtOnce = 6
 const answerWithinMs = 3000
 
 export type JobsCheck = {
@@ -78,13 +76,13 @@ export type JobsCheck = {
   last_taken_at?: string | null
 }
 
-/** Readiness check: fails if jobs are due and none was taken for five minutes although slots were free. Never rejects. */
+/** Readiness check: fails if jobs are due and none was taken for five minutes although slots of quick jobs were free. Never rejects. */
 export async function checkJobs(db: Db): Promise<JobsCheck> {
   const late = delay(answerWithinMs, undefined, { ref: false }).then(() => 'late' as const)
   const found = await Promise.race([queueState(db).catch(() => 'late' as const), late])
   if (found === 'late') return { status: 'failed', message: 'no answer in time' }
-  const { oldest_due_seconds, last_taken_at, idle_seconds, running } = found
-  const isStuck = oldest_due_seconds > lateSeconds && (idle_seconds ?? 0) > lateSeconds && running < jobsAtOnce
+  const { oldest_due_seconds, last_taken_at, idle_seconds } = found
+  const isStuck = oldest_due_seconds > lateSeconds && (idle_seconds ?? 0) > lateSeconds
   const figures = { oldest_due_seconds: Math.round(oldest_due_seconds), last_taken_at }
   return isStuck ? { status: 'failed', message: 'no jobs are taken', ...figures } : { status: 'ok', ...figures }
 }

@@ -9,11 +9,10 @@ import { DatabaseLost, mapConnectionError } from '../db/connection-errors.ts'
 import { Activity } from '../kernel/activity.ts'
 import { Failure } from '../kernel/failure.ts'
 import { enqueue, type Job } from './job.ts'
-import { Limits } from './limits.ts'
-import { jobsAtOnce } from './queue-state.ts'
+import { jobsAtOnce, Limits, slowJobsAtOnce } from './limits.ts'
 import { RunnerPool } from './runner-pool.ts'
 import { Throttle } from './throttle.ts'
-import { ended, probe, Watch, type WatchTimes } from './watch.ts'
+import { ended, probeNamed, Watch, type WatchTimes } from './watch.ts'
 import { lockHolders, moveToPresent, removeQueues, replacedJobs } from './worker-internals.ts'
 
 /** Milliseconds. */
@@ -32,6 +31,7 @@ export type JobRunnerOptions = {
   /** Creates the context of a job, without a caller. */
   open: () => Promise<Ctx>
   log: Pino
+  /** Number of jobs that run at once, apart from slow ones. */
   concurrency?: number
   throttle?: Throttle
   activity?: Activity
@@ -45,10 +45,20 @@ export type JobRunner = {
   stop(): Promise<void>
 }
 
+/** Slots that only certain jobs use, in a runner of graphile-worker of their own. */
+type Lane = {
+  readonly jobs: readonly Job<any>[]
+  readonly concurrency: number
+  readonly probe: Job
+  /** Milliseconds between looks of a free slot for a job that is due; one that is due when it is enqueued does not wait for them. */
+  readonly pollInterval: number
+  readonly watch: Watch
+}
+
 /**
- * Runs queued jobs until stopped. Resolves after the first job was taken, because a runner whose first connections fail may
- * never take any. Rejects with `DatabaseLost` if none was taken in time; that runner takes no more, and the process may start
- * another one.
+ * Runs queued jobs until stopped, slow ones in slots of their own. Resolves after a first job of each kind was taken, because a
+ * runner whose first connections fail may never take any. Rejects with `DatabaseLost` if none was taken in time; that runner takes no
+ * more, and the process may start another one.
  */
 export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   const {
@@ -64,7 +74,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   } = options
   const pool = new RunnerPool({
     ...connectionOptions(databaseUrl, 'jobs'),
-    max: concurrency + 2,
+    max: concurrency + 4,
     statement_timeout: 0,
     connectionTimeoutMillis: times.connect,
   })
@@ -72,16 +82,26 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   pool.on('error', broke)
   pool.on('connect', (client) => client.on('error', broke))
   const limits = new Limits()
-  const watch = new Watch({ concurrency, times, open, log })
-  const start = async (): Promise<Runner> => {
-    await mapConnectionError(releaseJobs(pool, jobs))
+  const laneOf = (lane: Omit<Lane, 'watch'>, saves: boolean): Lane => ({
+    ...lane,
+    watch: new Watch({ ...lane, times, saves, open, log }),
+  })
+  const [quick, slow] = [jobs.filter((job) => !job.slow), jobs.filter((job) => job.slow)]
+  const lanes = [
+    laneOf({ jobs: quick, concurrency, probe: probeNamed('probe_of_the_runner'), pollInterval: 1000 }, true),
+    laneOf(
+      { jobs: slow, concurrency: slowJobsAtOnce, probe: probeNamed('probe_of_slow_jobs'), pollInterval: 4000 },
+      false,
+    ),
+  ]
+  const startLane = async ({ jobs, concurrency, probe, pollInterval, watch }: Lane): Promise<Runner> => {
     await watch.queueProbe()
     return mapConnectionError(
       run({
         pgPool: pool,
         concurrency,
         noHandleSignals: true,
-        pollInterval: 1000,
+        pollInterval,
         logger: new Logger(
           () => (level, message) => log[level === 'warning' ? 'warn' : level === 'error' ? 'error' : 'debug'](message),
         ),
@@ -102,26 +122,45 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
       }),
     )
   }
+  const started: { readonly lane: Lane; readonly runner: Runner }[] = []
+  const start = async () => {
+    await mapConnectionError(releaseJobs(pool, jobs))
+    for (const lane of lanes) {
+      const runner = await startLane(lane)
+      // `watch` and `stop` handle its end; without this, an earlier end would be an unhandled rejection.
+      runner.promise.catch(() => {})
+      started.push({ lane, runner })
+    }
+  }
   const starting = start()
+  const stop = async () => {
+    for (const { watch } of lanes) watch.end()
+    await Promise.all(started.map(({ runner }) => runner.stop()))
+  }
   try {
-    const runner = await within(times.start, starting)
-    // `watch` and `stop` handle its end; without this, an earlier end would be an unhandled rejection.
-    runner.promise.catch(() => {})
-    await within(times.start, Promise.race([watch.firstTaken, runner.promise.then(() => Promise.reject(ended()))]))
-    watch.begin(runner, onBroken)
-    const closed = runner.promise.finally(() => pool.end()).catch(() => {})
+    await within(times.start, starting)
+    const taken = ({ lane, runner }: (typeof started)[number]) =>
+      Promise.race([lane.watch.firstTaken, runner.promise.then(() => Promise.reject(ended()))])
+    await within(times.start, Promise.all(started.map(taken)))
+    let isBroken = false
+    const broken = (error: Error) => {
+      if (isBroken) return
+      isBroken = true
+      onBroken(error)
+    }
+    for (const { lane, runner } of started) lane.watch.begin(runner, broken)
+    const closed = Promise.allSettled(started.map(({ runner }) => runner.promise)).then(() => pool.end())
     return {
       async stop() {
-        watch.end()
-        await runner.stop()
-        await closed
+        await stop()
+        await closed.catch(() => {})
       },
     }
   } catch (error) {
-    watch.end()
-    const stopped = starting.then((runner) => runner.stop()).catch(() => {})
+    const stopped = starting.then(stop, stop).catch(() => {})
+    for (const { watch } of lanes) watch.end()
     await Promise.race([stopped, delay(giveUpMs, undefined, { ref: false })])
-    // Without a pool the runner can take no more jobs.
+    // Without a pool the runners can take no more jobs.
     pool.end().catch(() => {})
     throw error
   }

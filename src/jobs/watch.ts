@@ -16,21 +16,24 @@ export type WatchTimes = {
 }
 
 type WatchOptions = {
+  readonly probe: Job
   /** Number of jobs that run at once. */
   readonly concurrency: number
   readonly times: WatchTimes
+  /** Whether the time at which a job was last taken is saved for the readiness check. */
+  readonly saves: boolean
   readonly open: () => Promise<Ctx>
   readonly log: Pino
 }
 
-/** Does nothing; that it is taken proves that the runner works. */
-export const probe: Job = {
-  name: 'probe_of_the_runner',
+/** A job that does nothing; that it is taken proves that the runner works. */
+export const probeNamed = (name: string): Job => ({
+  name,
   input: Type.Object({}),
-  key: () => 'probe_of_the_runner',
+  key: () => name,
   attempts: 25,
   run: async () => {},
-}
+})
 
 export const ended = () => new Failure('unavailable', 'The job runner ended unexpectedly')
 
@@ -78,7 +81,7 @@ export class Watch {
 
   async queueProbe(): Promise<void> {
     const ctx = await this.#options.open()
-    await ctx.transaction((tx) => enqueue(tx, probe, {}))
+    await ctx.transaction((tx) => enqueue(tx, this.#options.probe, {}))
   }
 
   begin(runner: Runner, onBroken: (error: Error) => void): void {
@@ -108,8 +111,11 @@ export class Watch {
     try {
       const now = performance.now()
       await this.queueProbe()
-      if (this.#running >= concurrency) this.#waitingSince = undefined
-      else this.#waitingSince ??= now
+      if (this.#running < concurrency) this.#waitingSince ??= now
+      else {
+        this.#waitingSince = undefined
+        this.#save()
+      }
     } catch {
       // Jobs cannot be taken without a database; the runner is not at fault.
       this.#waitingSince = undefined
@@ -119,6 +125,7 @@ export class Watch {
   }
 
   #save(): void {
+    if (!this.#options.saves) return
     const now = performance.now()
     if (now - this.#savedAt < saveEveryMs) return
     this.#savedAt = now

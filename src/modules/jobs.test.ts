@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Ctx } from '../api/ctx.ts'
-import { Limits } from '../jobs/limits.ts'
-import { jobsAtOnce } from '../jobs/queue-state.ts'
+import { type JobLimits, jobsAtOnce, Limits, longJobLimits, slowJobsAtOnce } from '../jobs/limits.ts'
 import { jobs } from './jobs.ts'
+import { remoteLimits } from './lifecycle/index.ts'
+import { archiveLimits } from './portability/archive/limits.ts'
+import { packingLimits } from './pushes/pushes/jobs.ts'
 
 /** An input of which each number and text differs. */
 const inputOf = (fields: Readonly<Record<string, { type?: string }>>, n: number) =>
@@ -22,8 +24,42 @@ test('jobs that run alone have a key, with which they are tried again', () => {
   expect(alone.filter((job) => job.key === undefined)).toEqual([])
 })
 
+/** Limits of slow jobs whose holders all differ, by kind; one kind may have several jobs. */
+const limitsOfSlow: Readonly<Record<string, (n: number) => JobLimits | Promise<JobLimits>>> = {
+  remotes: (n) =>
+    remoteLimits((['import', 'export', 'mirror'] as const)[n % 3]!, { url: `http://h${n}.test`, userId: n }),
+  exports: (n) => archiveLimits('export', { userId: n, url: undefined }),
+  imports: (n) => archiveLimits('import', { userId: n, url: undefined }),
+  'long jobs': longJobLimits,
+  packing: packingLimits,
+}
+
+/** Number of jobs that the limits admit at once. */
+async function admitted(limitsOf: (n: number) => JobLimits | Promise<JobLimits>): Promise<number> {
+  const limits = new Limits()
+  const tries: object[] = []
+  for (let n = 0; n < 100; n++) tries.push(limits.enter(`${n}`, await limitsOf(n)))
+  return tries.filter((each) => 'leave' in each).length
+}
+
+test('slow jobs have as many slots as their limits and queues admit together, so that no kind waits for another', async () => {
+  const slow = jobs.filter((job) => job.slow)
+  const queues = slow.flatMap(({ queue, input }) =>
+    queue ? Array.from({ length: 100 }, (_, n) => queue(inputOf(input.properties, n))) : [],
+  )
+  const ofLimits = await Promise.all(Object.values(limitsOfSlow).map(admitted))
+  expect(slowJobsAtOnce).toBe(new Set(queues).size + ofLimits.reduce((sum, each) => sum + each))
+})
+
+test('jobs that contact other servers, or whose number at once is limited, are slow', () => {
+  const limited = jobs.filter(({ outgoing, limits }) => outgoing || limits)
+  expect(limited.filter(({ slow }) => !slow)).toEqual([])
+  const unlimited = jobs.filter(({ slow, limits, queue }) => slow && !limits && !queue)
+  expect(unlimited).toEqual([])
+})
+
 test.for(['rebase_source', 'delete_merged_branches', 'housekeep_repository', 'housekeep_after_pushes'])(
-  '%s takes half of the slots at most, however often one user requests it, because it may take minutes',
+  '%s takes few slots, however often one user requests it, because it may take minutes',
   async (name) => {
     const job = jobs.find((each) => each.name === name)!
     const limits = new Limits()

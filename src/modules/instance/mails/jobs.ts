@@ -9,9 +9,10 @@ import { deleteMail, deleteStaleMails, findFrame, findMail } from './queries.ts'
  */
 export const deliverMail = job({
   name: 'deliver_mail',
+  slow: true,
   input: Type.Object({ mailId: Type.Integer() }),
   key: ({ mailId }) => `deliver_mail:${mailId}`,
-  // A slow mail server holds half of the slots for jobs at most, so that other jobs run.
+  // At most three at once.
   queue: ({ mailId }) => `mails:${mailId % 3}`,
   attempts: 12,
   async run({ mailId }, ctx) {

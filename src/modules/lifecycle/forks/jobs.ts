@@ -5,6 +5,7 @@ import { copyQueue, fillFromProject } from '../imports/copy.ts'
 /** Fills a fork with the repository of its source. */
 export const copySource = job({
   name: 'copy_source',
+  slow: true,
   input: Type.Object({ projectId: Type.Integer(), storage: Type.String(), sourceId: Type.Integer() }),
   key: ({ projectId }) => `copy_source:${projectId}`,
   queue: () => copyQueue,

@@ -19,6 +19,7 @@ const stuckAfterHours = 15
 /** Imports a new project's repository from a URL. */
 export const importFromUrl = job({
   name: 'import_from_url',
+  slow: true,
   outgoing: true,
   input: Type.Object({
     projectId: Type.Integer(),

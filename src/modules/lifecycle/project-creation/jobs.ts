@@ -5,6 +5,7 @@ import { copyQueue, fillFromProject } from '../imports/copy.ts'
 /** Fills a new project with the repository of its template. */
 export const copyTemplate = job({
   name: 'copy_template',
+  slow: true,
   input: Type.Object({
     projectId: Type.Integer(),
     storage: Type.String(),

@@ -10,6 +10,7 @@ import { type Outcome, settleUpdate } from './settle.ts'
 /** Updates a pull mirror from its source. */
 export const updatePullMirror = job({
   name: 'update_pull_mirror',
+  slow: true,
   outgoing: true,
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `update_pull_mirror:${projectId}`,

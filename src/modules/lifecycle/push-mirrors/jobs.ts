@@ -28,6 +28,7 @@ const [firstRetrySeconds, maxRetrySeconds] = [60, 4 * 3600]
 /** Updates a remote repository from a project. */
 export const pushToMirror = job({
   name: 'push_to_mirror',
+  slow: true,
   outgoing: true,
   input: Type.Object({ projectId: Type.Integer(), mirrorId: Type.Integer() }),
   key: ({ mirrorId }) => `push_to_mirror:${mirrorId}`,

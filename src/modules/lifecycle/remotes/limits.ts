@@ -3,7 +3,7 @@ import type { JobLimits } from '../../../jobs/limits.ts'
 /** A remote of a user. */
 type RemoteOfUser = { readonly url: string; readonly userId: number | null }
 
-/** Maximum jobs that wait for remotes at once, fewer than the runner has slots, so that slow remotes do not block other jobs. */
+/** Maximum jobs that wait for remotes at once. */
 const atOnce = 4
 /** Maximum of them that import, that export, or that update mirrors: imports may take hours. */
 const ofKind = 3

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { waitMs } from '../../../../test/waiting.ts'
 import { type Client, unique, World } from '../../../../test/world.ts'
+import type { Mailer } from '../../../mail/mailer.ts'
 import { done, sourceOf } from './testing.ts'
 
 /** An HTTP server that accepts requests and never answers, at an address of this machine that the service does not use. */
@@ -19,6 +20,20 @@ async function stalled(host: '127.0.0.2' | '127.0.0.3') {
       server.closeAllConnections()
       server.close()
     },
+  }
+}
+
+/** A mailer whose server accepts connections and is silent. */
+function stalledMailer(): Mailer & Disposable & { readonly started: string[] } {
+  const end = Promise.withResolvers<void>()
+  const started: string[] = []
+  return {
+    started,
+    send({ to }) {
+      started.push(to)
+      return end.promise
+    },
+    [Symbol.dispose]: () => end.resolve(),
   }
 }
 
@@ -74,5 +89,38 @@ describe('remotes that do not answer', () => {
     const statuses = await Promise.all([0, 1, 2, 3].map(async (n) => (await state(n)).update_status))
     expect(statuses.sort()).toEqual(['scheduled', 'scheduled', 'started', 'started'])
     expect(remote.requests).toHaveLength(2)
+  })
+
+  test('stalled remotes of several users and a stalled mail server leave slots for jobs that need neither', async () => {
+    const mailer = stalledMailer()
+    await using world = await World.start({}, { mailer })
+    // Ends before the world, which waits for the jobs.
+    using _mailer = mailer
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    using remote = await stalled('127.0.0.2')
+    using other = await stalled('127.0.0.3')
+    await world.runJobs()
+    const [ann, bob] = [await world.user(), await world.user()]
+    const mirror = async (url: string) => {
+      const { id } = await done(ann.post('/projects', { path: unique('mirror') }))
+      await done(ann.put(`/projects/${id}`, { mirror: true, import_url: url }))
+    }
+    for (const { url } of [remote, other]) {
+      await mirror(url)
+      await start(bob, url)
+    }
+    const waiting = () => [remote.requests.length, other.requests.length]
+    await expect.poll(waiting, { timeout: waitMs }).toEqual([2, 2])
+    for (let n = 0; n < 6; n++) {
+      const name = unique('mailed')
+      await done(world.root.post('/users', { name, username: name, email: `${name}@x.test`, reset_password: true }))
+    }
+    await expect.poll(() => mailer.started.length, { timeout: waitMs }).toBeGreaterThanOrEqual(2)
+    // Its commit enqueues a quick job; a fork is slow, and needs no server.
+    const source = await sourceOf(world)
+    await expect.poll(() => world.jobs(`refresh_repository:${source.id}`), { timeout: waitMs }).toEqual([])
+    const fork = await done(world.root.post(`/projects/${source.id}/fork`, { path: unique('fork') }))
+    await expect.poll(() => importState(world.root, fork), { timeout: waitMs }).toBe('finished')
+    expect(waiting()).toEqual([2, 2])
   })
 })

@@ -37,6 +37,7 @@ const maxAttempts = 5
 /** Exports of a project take turns. */
 export const exportArchive = job({
   name: 'export_archive',
+  slow: true,
   outgoing: true,
   input: Type.Object({ requestId: Type.Integer(), turn: Type.Integer() }),
   key: ({ requestId }) => `export_archive:${requestId}`,

@@ -55,6 +55,7 @@ const [firstDelayMs, lastDelayMs] = [2000, 10 * 60_000]
  */
 export const importFromForge = job({
   name: 'import_from_forge',
+  slow: true,
   outgoing: true,
   input: Type.Object({ projectId: Type.Integer(), storage: Type.String() }),
   key: ({ projectId }) => `import_from_forge:${projectId}`,

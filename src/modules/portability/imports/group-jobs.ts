@@ -37,6 +37,7 @@ const folderOf = (groupId: number): string => `import-group-${groupId}`
 /** Imports an uploaded archive into a new group. A failure leaves the group empty, and sends the reason to the importer. */
 export const importGroupArchive = job({
   name: 'import_group_archive',
+  slow: true,
   input: Type.Object({ groupId: Type.Integer() }),
   key: ({ groupId }) => `import_group_archive:${groupId}`,
   async limits({ groupId }, ctx) {

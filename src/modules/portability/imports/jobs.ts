@@ -34,6 +34,7 @@ import { fillFromBundle, fillSides, mainBranchOf, withBranchesOfForks } from './
 /** Imports an uploaded archive into a new project. */
 export const importArchive = job({
   name: 'import_archive',
+  slow: true,
   outgoing: true,
   // `replacesId` is part of it, because the row of the project may be gone when it runs.
   input: Type.Object({

@@ -13,6 +13,7 @@ import { languageShares } from './shares.ts'
  */
 export const refreshLanguages = job({
   name: 'refresh_languages',
+  slow: true,
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `refresh_languages:${projectId}`,
   queue: () => 'languages',

@@ -31,6 +31,7 @@ export async function isDamaged(
 /** Checks all objects of a repository; saves and logs the result. A repository that was restored, or an upgrade, may lack sketches. */
 export const checkRepository = job({
   name: 'check_repository',
+  slow: true,
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `check_repository:${projectId}`,
   queue: checkQueue,

@@ -10,6 +10,7 @@ import { openRepository } from '../repositories/open.ts'
  */
 export const refreshSketches = job({
   name: 'refresh_sketches',
+  slow: true,
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `refresh_sketches:${projectId}`,
   queue: () => 'sketches',

@@ -7,6 +7,7 @@ import { repositoryFacts } from '../pushes/repository-facts.ts'
 /** Packs and cleans a repository on request, whatever the settings, and measures it. */
 export const housekeepRepository = job({
   name: 'housekeep_repository',
+  slow: true,
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `housekeep_repository:${projectId}`,
   alone: ({ projectId }) => `repository:${projectId}`,

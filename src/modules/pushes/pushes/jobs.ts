@@ -20,12 +20,13 @@ import { repositoryFacts } from './repository-facts.ts'
 /** Maximum loose refs; more make listing refs slow. */
 const looseRefs = 500
 
-/** Of jobs that pack a repository, which may take minutes: fewer at once than the runner has slots, for all owners of repositories. */
+/** Of jobs that pack a repository, which may take minutes: maximum at once, for all owners of repositories. */
 export const packingLimits = async (): Promise<JobLimits> => ({ packing: 3 })
 
 /** Packs a repository after enough pushes. */
 export const housekeepAfterPushes = job({
   name: 'housekeep_after_pushes',
+  slow: true,
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `housekeep_after_pushes:${projectId}`,
   alone: ({ projectId }) => `repository:${projectId}`,

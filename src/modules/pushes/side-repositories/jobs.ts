@@ -92,6 +92,7 @@ export const removeSideRepositories = job({
 /** Checks all objects of a repository; logs the result, and saves that of a project's wiki. */
 export const checkSideRepository = job({
   name: 'check_side_repository',
+  slow: true,
   input: Type.Object({ sideRepositoryId: Type.Integer() }),
   key: ({ sideRepositoryId }) => `check_side_repository:${sideRepositoryId}`,
   queue: checkQueue,

@@ -18,6 +18,7 @@ const batch = 100
  */
 export const deleteMergedBranches = job({
   name: 'delete_merged_branches',
+  slow: true,
   input: Type.Object({ projectId: Type.Integer(), actorId: Type.Integer() }),
   key: ({ projectId, actorId }) => `delete_merged_branches:${projectId}:${actorId}`,
   alone: ({ projectId }) => `repository:${projectId}`,

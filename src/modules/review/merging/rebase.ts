@@ -43,6 +43,7 @@ const failed = 'Rebase failed. Please rebase locally'
 
 export const rebaseSource = job({
   name: 'rebase_source',
+  slow: true,
   input: Type.Object({ mergeRequestId: Type.Integer(), actorId: Type.Integer() }),
   key: ({ mergeRequestId }) => `rebase_source:${mergeRequestId}`,
   // One process for each commit: thousands of commits take minutes.
