@@ -65,7 +65,7 @@ async function mounts({ ctx, place, query, placeToPull }: RegistryExchange, dige
 }
 
 /** Adds the body to an upload. */
-async function receive({ exchange, ctx }: RegistryExchange, upload: Upload): Promise<Upload> {
+async function receive({ exchange, ctx, requireStill }: RegistryExchange, upload: Upload): Promise<Upload> {
   const { req } = exchange
   if (req.headers['content-encoding'] !== undefined)
     throw new RegistryError('BLOB_UPLOAD_INVALID', { message: 'the content must not be encoded' })
@@ -74,7 +74,7 @@ async function receive({ exchange, ctx }: RegistryExchange, upload: Upload): Pro
   const body = freedChunks(req.iterator({ destroyOnReturn: false }))
   const leave = await slots.enter(length, ctx.shareKey, disconnectSignal(exchange))
   try {
-    return await extendUpload(ctx, upload, atPaceOfClient(body, usualPace))
+    return await extendUpload(ctx, upload, atPaceOfClient(body, usualPace), requireStill)
   } finally {
     leave()
   }

@@ -36,9 +36,14 @@ export class UploadGone extends Error {
 /**
  * Adds the bytes of a request to an upload; returns the upload afterwards. If the client disconnects, what has arrived is added, and
  * the error is thrown: the client may continue after it, in any process and after a restart. Throws `UploadConflict` if another
- * request added bytes meanwhile.
+ * request added bytes meanwhile. `requireStill` may refuse the bytes once they have arrived, which may have taken long.
  */
-export async function extendUpload(ctx: Ctx, upload: Upload, source: AsyncIterable<Buffer>): Promise<Upload> {
+export async function extendUpload(
+  ctx: Ctx,
+  upload: Upload,
+  source: AsyncIterable<Buffer>,
+  requireStill: () => Promise<void>,
+): Promise<Upload> {
   const { folder } = ctx.registry
   const limit = ctx.settings.container_registry_max_layer_size * mebibyte
   const written = await writeUpload(folder, source, (bytes) => {
@@ -47,8 +52,8 @@ export async function extendUpload(ctx: Ctx, upload: Upload, source: AsyncIterab
   const part: Part = { start: upload.received, size: written.sizeBytes, file: written.file, digest: written.digest }
   const added =
     part.size > 0 &&
-    (await ctx
-      .transaction((tx) => addPart(tx, upload.id, part))
+    (await requireStill()
+      .then(() => ctx.transaction((tx) => addPart(tx, upload.id, part)))
       .catch(async (error) => {
         await removeFiles(folder, [part])
         throw error
