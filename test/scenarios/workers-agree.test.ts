@@ -1,21 +1,16 @@
-import { Client } from 'undici'
+import type { Client } from 'undici'
 import { expect, test } from 'vitest'
-import type { Launched } from '../../src/processes/testing/launch.ts'
+import { toEachWorker } from '../each-worker.ts'
 import { freshEnv, serve } from '../service.ts'
 
 const rootToken = 'root-token-for-tests'
 
-type Ask = (
-  method: string,
-  path: string,
-  json?: object,
-  token?: string,
-) => Promise<{ status: number; id: string; json: any }>
+type Ask = (method: string, path: string, json?: object, token?: string) => Promise<{ status: number; json: any }>
 
 /** Requests over one connection, and so to one worker. */
-function connection(origin: string): Ask {
-  const client = new Client(origin, { pipelining: 1 })
-  return async (method, path, json, token = rootToken) => {
+const asking =
+  (client: Client): Ask =>
+  async (method, path, json, token = rootToken) => {
     const answer = await client.request({
       method: method as 'GET',
       path,
@@ -23,29 +18,8 @@ function connection(origin: string): Ask {
       body: json === undefined ? null : JSON.stringify(json),
     })
     const text = await answer.body.text()
-    return {
-      status: answer.statusCode,
-      id: String(answer.headers['x-request-id']),
-      json: text.startsWith('{') ? JSON.parse(text) : undefined,
-    }
+    return { status: answer.statusCode, json: text.startsWith('{') ? JSON.parse(text) : undefined }
   }
-}
-
-/** A connection to each of two workers. The system chooses the worker of a connection; the log names that of a request. */
-async function toEachWorker(service: Launched, origin: string): Promise<Map<number, Ask>> {
-  const pidOf = (id: string): number | undefined => {
-    const line = service.out.split('\n').find((each) => each.includes(id))
-    return line === undefined ? undefined : JSON.parse(line).pid
-  }
-  const asks = new Map<number, Ask>()
-  for (let tries = 0; tries < 100 && asks.size < 2; tries++) {
-    const ask = connection(origin)
-    const { id } = await ask('GET', '/api/v4/version')
-    await expect.poll(() => pidOf(id)).toBeDefined()
-    asks.set(pidOf(id)!, ask)
-  }
-  return asks
-}
 
 test('two worker processes agree soon after a change', async () => {
   const { launched: service, origin } = await serve({
@@ -55,7 +29,7 @@ test('two worker processes agree soon after a change', async () => {
   })
   const workers = await toEachWorker(service, origin)
   expect([...workers.keys()].sort()).toEqual(service.named('stithy worker').sort())
-  const [one, other] = [...workers.values()] as [Ask, Ask]
+  const [one, other] = [...workers.values()].map(asking) as [Ask, Ask]
 
   const ann = await one('POST', '/api/v4/users', {
     username: 'ann',

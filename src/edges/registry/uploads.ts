@@ -124,7 +124,8 @@ const outOfOrder = (name: string, upload: Upload): RegistryError =>
 const receiveInTurn = (call: RegistryExchange, upload: Upload): Promise<Upload> =>
   receive(call, upload).catch(async (error) => {
     if (!(error instanceof UploadConflict)) throw error
-    throw outOfOrder(call.name, (await findUpload(call.ctx, call.place, upload.id)) ?? upload)
+    const now = await findUpload(call.ctx, call.place, upload.id)
+    throw now ? outOfOrder(call.name, now) : unknownUpload(upload.id)
   })
 
 /** A chunk with a range must begin where the upload ends, and have the length of the range. */

@@ -73,6 +73,7 @@ const tooLarge = ({ settings }: Ctx) =>
  */
 export async function completeUpload(ctx: Ctx, place: Place, upload: Upload, digest: ContentDigest): Promise<boolean> {
   const parts = await partsOf(ctx.db, upload.id)
+  if (sizeOf(parts) < upload.received) throw new UploadGone('the upload has ended')
   if (parts.length > maxParts) throw new Failure('too_large', `The upload has more than ${maxParts} parts`)
   const stored = await storeParts(ctx, parts, digest).catch(async (error) => {
     if (await hasFiles(ctx.registry.folder, parts)) throw error
@@ -84,9 +85,11 @@ export async function completeUpload(ctx: Ctx, place: Place, upload: Upload, dig
   return stored !== undefined
 }
 
+const sizeOf = (parts: readonly Part[]): number => parts.reduce((sum, { size }) => sum + size, 0)
+
 /** Makes a blob of the parts; undefined if they do not have this digest. */
 async function storeParts(ctx: Ctx, parts: readonly Part[], digest: ContentDigest): Promise<StoredBlob | undefined> {
-  const sizeBytes = parts.reduce((sum, { size }) => sum + size, 0)
+  const sizeBytes = sizeOf(parts)
   const [only, ...more] = parts
   if (!isSha256(digest)) {
     const stored = only && more.length === 0 ? await takeFile(ctx, only, sizeBytes) : await putParts(ctx, parts)
