@@ -44,10 +44,18 @@ export async function send({ channel, socket, signal, stalledMs }: Call, chunk: 
 /** Sends a message for the user to stderr, beside git's protocol. */
 export const sendMessage = ({ channel }: Call, text: string): void => void channel.stderr.write(`Stithy: ${text}\n`)
 
-/** Relays between client and git with back-pressure. Resolves when git has ended, even if the client disconnected. */
-export async function relay(call: Call, { stream, done }: Transfer): Promise<Exit> {
+/**
+ * Relays between client and git with back-pressure. Resolves when git has ended, even if the client disconnected. A push then sees
+ * the end of its input and ends by itself, as over HTTP: a killed git would leave its quarantine behind.
+ */
+export async function relay(call: Call, { stream, done }: Transfer, isPush = false): Promise<Exit> {
   const { channel, signal } = call
-  const end = () => stream.destroy()
+  const end = () => {
+    if (!isPush) return void stream.destroy()
+    channel.unpipe(stream)
+    stream.end()
+    stream.resume()
+  }
   signal.addEventListener('abort', end)
   if (signal.aborted) end()
   // Git reads its input in pieces of 8 KB, one per packet; writing them one by one would wake the reading process for each.

@@ -132,7 +132,7 @@ async function push(
 ): Promise<number> {
   const received = await receivePush(ctx, target, { transport: 'ssh', ...options })
   try {
-    return statusOf(await relay(call, received))
+    return statusOf(await relay(call, received, true))
   } finally {
     await received.settled()
   }

@@ -59,6 +59,11 @@ export class Child extends Duplex {
     this.#kill(signal)
   }
 
+  /** Ends the input of the child; what is written afterwards is discarded. */
+  endInput(): void {
+    this.#socket.end()
+  }
+
   /** Makes the stream fail instead of end if the process fails, so that readers do not take partial output for the result. */
   failing(toError: (exit: Exit) => Error | undefined): this {
     this.#toError = toError

@@ -62,7 +62,7 @@ export async function uploadPack(repo: Repository, options: FetchOptions = {}): 
   const { sharing } = repo.git
   if (!sharing || !version2 || options.advertise) {
     const child = (await start(modeFlags(options))).inspecting(inspect)
-    return { stream: child, done: watched(child, options.idleMs) }
+    return { stream: child, done: watched(child, { idleMs: options.idleMs }) }
   }
   const session = new UploadSession({
     sharing,
@@ -73,7 +73,7 @@ export async function uploadPack(repo: Repository, options: FetchOptions = {}): 
     keyOf: (packets) => shareableKey(repo, packets, sharing.maxBytes),
     async start(sharedBytes) {
       const child = await start(modeFlags(options))
-      watched(child, options.idleMs, sharedBytes)
+      watched(child, { idleMs: options.idleMs, moreBytes: sharedBytes })
       return child
     },
     startShared: (bytes) => async (signal) => {
@@ -101,7 +101,7 @@ export async function uploadArchive(
   })
   // Git reads the refs at the end of a short request, which may take hours.
   const stream = requireStill ? child.inspecting(requireStill) : child
-  return { stream, done: watched(child, idleMs) }
+  return { stream, done: watched(child, { idleMs }) }
 }
 
 export type ReceiveOptions = TransferOptions & {
@@ -141,7 +141,14 @@ export async function receivePack(
     env: { ...protocolEnv(options.protocol), ...settingsEnv(settings) },
   })
   const conversation = hooksOf(child.channel!, repo, { onVerdict, onMove, afterMoves })
-  const done = watched(child, options.idleMs).then(async (exit) => {
+  let isEnded = false
+  // Killed by a signal, git would leave its quarantine behind.
+  const endFirst = () => {
+    if (isEnded) child.kill()
+    else child.endInput()
+    isEnded = true
+  }
+  const done = watched(child, { idleMs: options.idleMs, end: endFirst }).then(async (exit) => {
     const { error } = await conversation
     if (error !== undefined) throw error
     return exit
@@ -200,12 +207,23 @@ const protocolEnv = (header: string | undefined): Record<string, string> => {
   return version === undefined ? {} : { GIT_PROTOCOL: version }
 }
 
+type Watching = {
+  readonly idleMs?: number | undefined
+  /** Bytes transferred apart from those of the process. */
+  moreBytes?(): number
+  /** Called again and again without traffic until the process has ended. */
+  end?(): void
+}
+
 /** Ends a transfer without traffic: a suspended client would otherwise hold its process for hours. */
-export function watched(child: Child, idleMs = 10 * 60_000, moreBytes: () => number = () => 0): Promise<Exit> {
+export function watched(
+  child: Child,
+  { idleMs = 10 * 60_000, moreBytes = () => 0, end = () => child.kill() }: Watching = {},
+): Promise<Exit> {
   const movedBytes = () => child.movedBytes + moreBytes()
   let moved = movedBytes()
   const timer = setInterval(() => {
-    if (movedBytes() === moved) child.kill()
+    if (movedBytes() === moved) end()
     moved = movedBytes()
   }, idleMs).unref()
   const done = child.done.finally(() => clearInterval(timer))
