@@ -74,7 +74,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   } = options
   const pool = new RunnerPool({
     ...connectionOptions(databaseUrl, 'jobs'),
-    max: concurrency + 4,
+    max: connections,
     statement_timeout: 0,
     connectionTimeoutMillis: times.connect,
   })
@@ -165,6 +165,9 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     throw error
   }
 }
+
+/** Each lane listens on one. Free slots look for jobs at the same time, with short statements, which take turns on the others. */
+const connections = 2 + 3
 
 /** Maximum time for a runner that failed to start to stop. */
 const giveUpMs = 2000
