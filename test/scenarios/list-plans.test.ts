@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { seed } from '../../bench/seed.ts'
 import type { Size } from '../../bench/sizes.ts'
-import { userId } from '../../bench/world.ts'
+import { groupId, projectId, userId } from '../../bench/world.ts'
 import type { Actor, Caller } from '../../src/access/actor.ts'
 import type { List } from '../../src/api/list.ts'
 import { countedRows, fetchPage } from '../../src/api/page.ts'
@@ -11,6 +11,7 @@ import type { Db, Statement } from '../../src/db/db.ts'
 import { integer, notNull, type Shape } from '../../src/db/row.ts'
 import { and, raw, type Sql, sql } from '../../src/db/sql.ts'
 import type { Oid } from '../../src/git/format/oid.ts'
+import { tokenList } from '../../src/modules/accounts/tokens/queries.ts'
 import { contributedTo, feedOf } from '../../src/modules/activity/event-feed/queries.ts'
 import { kindOf } from '../../src/modules/discussion/noteables/kinds.ts'
 import type { Noteable } from '../../src/modules/discussion/noteables/noteable.ts'
@@ -21,11 +22,15 @@ import { listGroups } from '../../src/modules/groups/groups/list-queries.ts'
 import { projectsIn } from '../../src/modules/groups/holders/queries.ts'
 import { namespacesOf } from '../../src/modules/namespaces/namespaces/queries.ts'
 import { visibleGroups } from '../../src/modules/namespaces/namespaces/visible-groups-queries.ts'
+import { boardsOf } from '../../src/modules/planning/boards/queries.ts'
 import { listEpics } from '../../src/modules/planning/epic-lists/queries.ts'
 import { issueOrders } from '../../src/modules/planning/issue-lists/order-queries.ts'
 import { countIssues, type IssueFilters, listIssues } from '../../src/modules/planning/issue-lists/queries.ts'
+import { allDeployKeys } from '../../src/modules/projects/deploy-keys/queries.ts'
 import { listProjects, type ProjectFilters } from '../../src/modules/projects/projects/list-queries.ts'
 import { visibleProjects } from '../../src/modules/projects/projects/queries.ts'
+import { deletedRepositoriesOf, repositoriesBelow, repositoriesOf } from '../../src/modules/registry/images/queries.ts'
+import { rulesOf } from '../../src/modules/review/approval-rules/queries.ts'
 import { broughtByMergeRequests } from '../../src/modules/review/closing/queries.ts'
 import { listMergeRequests, mergeRequestOrders } from '../../src/modules/review/reading/list-queries.ts'
 import { World } from '../world.ts'
@@ -132,6 +137,8 @@ type Plan = {
   readonly 'Actual Loops': number
   readonly 'Rows Removed by Filter'?: number
   readonly 'Rows Removed by Index Recheck'?: number
+  /** `SubPlan` if a row of the parent may run it. */
+  readonly 'Parent Relationship'?: string
   /** Absent for scans of what other nodes of the plan have read. */
   readonly 'Relation Name'?: string
   readonly 'Index Name'?: string
@@ -1048,6 +1055,62 @@ test('the commits of a push are looked up by their ids, however many merge reque
   await broughtByMergeRequests(db, Number(largest.project_id), 'main', oids)
   expect(readsOf(await onePlanOf(statement!))).toBeLessThan(50)
 })
+
+describe('a page after others computes what its own rows show only, for', () => {
+  const project = { of: 'project', id: projectId(1) } as const
+  const tags = { tags: true, tags_count: true }
+  const admin = { ...actor(1), admin: true }
+  const lists: (readonly [string, List])[] = [
+    ['images of a project', repositoriesOf(project.id, tags)],
+    ['deleted images of a project', deletedRepositoriesOf(project.id, tags, 7)],
+    ['images of a group', repositoriesBelow(admin, groupId(1), tags)],
+    ['boards', boardsOf(project)],
+    ['deploy keys', allDeployKeys(false)],
+    ['approval rules', rulesOf(project, admin)],
+    ['personal access tokens', tokenList(admin, { search: 'limited' })],
+  ]
+
+  test.each(lists)('%s', async (_, list) => {
+    const { text, values } = pageStatement(list, and(list.where), 2, 5)
+    await client.query('begin')
+    try {
+      await addShown()
+      const { rows } = await client.query(`explain (analyze, timing off, format json) ${text}`, values)
+      const plan: Plan = rows[0]['QUERY PLAN'][0].Plan
+      expect(plan['Actual Rows']).toBe(2)
+      expect(runsOfSubqueries(plan)).toBe(2)
+    } finally {
+      await client.query('rollback')
+    }
+  })
+
+  /** Seven of each. */
+  async function addShown(): Promise<void> {
+    const each = 'from generate_series(1, 7) as number'
+    const { id } = project
+    await client.query(`insert into container_repositories (project_id, name) select ${id}, number ${each}`)
+    await client.query(
+      `insert into container_repositories (project_id, name, deleted_at) select ${id}, number, now() ${each}`,
+    )
+    await client.query(`insert into boards (project_id, name) select ${id}, number ${each}`)
+    await client.query(
+      `insert into ssh_keys (title, key, fingerprint, fingerprint_sha256) select number, number, number, number ${each}`,
+    )
+    await client.query(
+      `insert into approval_rules (project_id, name, rule_type, approvals_required) select ${id}, number, 'regular', 1 ${each}`,
+    )
+    await client.query(`
+      update access_tokens set name = 'limited', limited = true
+      where id in (select id from access_tokens where kind = 'personal' order by id limit 7)`)
+  }
+})
+
+/** How often that subquery of the columns runs which runs most often. */
+const runsOfSubqueries = (plan: Plan): number =>
+  Math.max(
+    plan['Parent Relationship'] === 'SubPlan' ? plan['Actual Loops'] : 0,
+    ...(plan.Plans ?? []).map(runsOfSubqueries),
+  )
 
 /** Statistics of all issues that a caller may read and that match the filters, and how many pages the last statement reads, for each state. */
 async function statisticsOf(caller: Actor, filters: IssueFilters) {

@@ -318,6 +318,7 @@ const list = (where: readonly Sql[], filters: TokenFilters): List => ({
   type: 'PersonalAccessToken',
   select,
   from: sql`from access_tokens t`,
+  key: raw('t.id'),
   where: [...where, ...filtered(filters)],
   order: [{ by: raw('t.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },

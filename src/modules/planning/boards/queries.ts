@@ -75,6 +75,7 @@ export const boardsOf = (holder: ProjectOrGroupHolder): List => ({
   cached: true,
   select,
   from: raw('from boards b'),
+  key: raw('b.id'),
   where: [heldBy('b', holder)],
   order: [{ by: raw('b.id'), direction: 'asc' }],
 })

@@ -80,6 +80,7 @@ export const allDeployKeys = (isPublic: boolean): List => ({
   type: 'DeployKey',
   select: anyDeployKey,
   from: raw('from ssh_keys k'),
+  key: raw('k.id'),
   where: [raw('k.user_id is null'), ...(isPublic ? [raw('k.public')] : [])],
   order: [{ by: raw('k.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },

@@ -47,6 +47,7 @@ export const repositoriesOf = (projectId: number, shown: Shown): List => ({
   type: 'ContainerRepository',
   select: select(shown),
   from,
+  key: raw('r.id'),
   where: [sql`r.project_id = ${projectId}`, raw('r.deleted_at is null')],
   order: [
     { by: raw('r.name'), direction: 'asc' },
@@ -59,6 +60,7 @@ export const deletedRepositoriesOf = (projectId: number, shown: Shown, days: num
   type: 'ContainerRepository',
   select: select(shown),
   from,
+  key: raw('r.id'),
   where: [sql`r.project_id = ${projectId}`, sql`r.deleted_at > now() - make_interval(days => ${days}::int)`],
   byClock: true,
   order: [
@@ -72,6 +74,7 @@ export const repositoriesBelow = (caller: Caller, groupId: number, shown: Shown)
   type: 'ContainerRepository',
   select: select(shown),
   from,
+  key: raw('r.id'),
   where: [
     sql`
       p.namespace_id in (

@@ -101,6 +101,7 @@ export const rulesOf = (holder: RuleHolder, caller: Caller): List => ({
   type: 'ApprovalRule',
   select: select(caller),
   from: raw('from approval_rules r'),
+  key: raw('r.id'),
   where: [held(holder)],
   order: [{ by: raw('r.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
