@@ -1,7 +1,8 @@
-import { type FileHandle, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { missingAs } from '../../kernel/missing.ts'
 import { objectContent } from '../objects/cat-file.ts'
+import { derivedFile, replaceDerivedFile } from '../repository/derived-files.ts'
 import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
@@ -22,10 +23,7 @@ const growth = { factor: 1.05, objects: 2_000 }
 /** Of an index of a pack. */
 const indexBytes = { head: 1_072, perObject: 28 }
 
-/** A file that can be made again at any time, so it does not count as content of the repository. */
-export const sketchesName = 'stithy-sketches'
-
-const placeOf = (repo: Repository): string => join(repo.gitDir, 'objects/info', sketchesName)
+const placeOf = (repo: Repository): string => derivedFile(repo, 'sketches')
 
 /** The sketches of a repository, in a file that is open meanwhile; none if it has no such file. */
 export class Sketches implements AsyncDisposable {
@@ -168,22 +166,10 @@ export async function writeSketches(repo: Repository): Promise<void> {
   const hasAll = generations && blobs.length < maxBlobs && blobs.length === kept.size + missing.length
   const introductions = hasAll ? await introductionsOf(repo, generations) : undefined
   const introduced = blobs.map((blob) => ({ ...blob, introduction: introductions?.get(blobKey(blob.id)) }))
-  await replace(placeOf(repo), encodeSketches(objects, introduced))
+  await replaceDerivedFile(placeOf(repo), encodeSketches(objects, introduced))
 }
 
 const readAtOnce = 50
-
-/** Not durable: a damaged file is recognized and counts as empty. */
-async function replace(place: string, content: Buffer): Promise<void> {
-  const temporary = `${place}.new`
-  try {
-    await writeFile(temporary, content)
-    await rename(temporary, place)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
-}
 
 /** Binary ids of all blobs, in the order of the packs, newest pack first. One process. */
 async function* blobIds(repo: Repository): AsyncGenerator<Buffer> {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { syncFolder, syncTree } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { missingAs } from '../../kernel/missing.ts'
-import { sketchesName } from '../likeness/sketches.ts'
+import { isDerivedFile } from '../repository/derived-files.ts'
 import type { Repository } from '../repository/repository.ts'
 import { removeMaintenanceLocks, removeStaleLocks } from '../repository/stale-locks.ts'
 import { settingsEnv } from '../runner/environment.ts'
@@ -121,7 +121,7 @@ export async function fsck(repo: Repository): Promise<string[]> {
 }
 
 /**
- * Bytes of all files below `gitDir`, without the sketches; 0 if the directory does not exist. Walks the file system, no process.
+ * Bytes of all files below `gitDir`, without those that can be made again; 0 if the directory does not exist. Walks the file system, no process.
  */
 export async function repositorySize(gitDir: string): Promise<number> {
   // Packs and temporary files appear and disappear concurrently.
@@ -129,7 +129,7 @@ export async function repositorySize(gitDir: string): Promise<number> {
   let total = 0
   for (const entry of entries) {
     const path = join(gitDir, entry.name)
-    if (entry.name.startsWith(sketchesName)) continue
+    if (isDerivedFile(entry.name)) continue
     if (entry.isDirectory()) total += await repositorySize(path)
     else total += await sizeOf(path)
   }

@@ -1,6 +1,6 @@
 import type { Oid } from '../../../git/format/oid.ts'
-import { commitStats } from '../../../git/history/changes.ts'
 import { listCommits } from '../../../git/history/history.ts'
+import { lineCounts } from '../../../git/history/line-counts.ts'
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 
@@ -14,8 +14,6 @@ export type ContributorRow = {
 
 /** Maximum commits that are counted: the newest, without merges. */
 const maxCommits = 2000
-/** Commits whose changes are requested at once, so that the shared process can answer other requests in between. */
-const batchSize = 50
 
 /** Authors of the newest commits reachable from `tip`, by exact address, newest first. Cached. */
 export async function listContributors(repo: Repository, tip: Oid): Promise<readonly ContributorRow[]> {
@@ -25,22 +23,22 @@ export async function listContributors(repo: Repository, tip: Oid): Promise<read
     async (repo) => {
       const commits = await listCommits(repo, { from: [tip], merges: 'none' }, { limit: maxCommits })
       const byEmail = new Map<string, { -readonly [Key in keyof ContributorRow]: ContributorRow[Key] }>()
-      for (let at = 0; at < commits.length; at += batchSize) {
-        const some = commits.slice(at, at + batchSize)
-        const stats = await Promise.all(some.map(({ oid }) => commitStats(repo, oid)))
-        for (const [index, { author }] of some.entries()) {
-          const row = byEmail.get(author.email) ?? {
-            name: author.name,
-            email: author.email,
-            commits: 0,
-            additions: 0,
-            deletions: 0,
-          }
-          row.commits++
-          row.additions += stats[index]?.additions ?? 0
-          row.deletions += stats[index]?.deletions ?? 0
-          byEmail.set(author.email, row)
+      const lines = await lineCounts(
+        repo,
+        commits.map(({ oid }) => oid),
+      )
+      for (const { oid, author } of commits) {
+        const row = byEmail.get(author.email) ?? {
+          name: author.name,
+          email: author.email,
+          commits: 0,
+          additions: 0,
+          deletions: 0,
         }
+        row.commits++
+        row.additions += lines.get(oid)?.additions ?? 0
+        row.deletions += lines.get(oid)?.deletions ?? 0
+        byEmail.set(author.email, row)
       }
       return [...byEmail.values()]
     },

@@ -148,7 +148,7 @@ export const commitRoutes = [
     },
   }),
 
-  /** The first time for a head: one `rev-list`, and the changes of 2,000 commits. Cached afterwards. */
+  /** The first time for a head: its newest 2,000 commits, and one process if the lines of some were never counted. Cached afterwards. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/contributors',
