@@ -35,7 +35,13 @@ import {
   replaceLeftMilestonesOfReleases,
 } from './modules/planning/index.ts'
 import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
-import { type AnswerToPush, copyPushRule, refreshRepository, refreshSideRepository } from './modules/pushes/index.ts'
+import {
+  type AnswerToPush,
+  copyPushRule,
+  recordEndedGrants,
+  refreshRepository,
+  refreshSideRepository,
+} from './modules/pushes/index.ts'
 import { commitsInTexts, distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
 import {
   answerWithMergeRequests,
@@ -56,6 +62,7 @@ import {
   mergeWhenRulesDemandLess,
   mergeWhenSettingsDemandLess,
   notifyOfFailedPipeline,
+  recordLostApprovers,
   replaceLeftMilestones,
   updateMergeRequestsAfterFailedMerge,
   updateMergeRequestsAfterPush,
@@ -105,7 +112,7 @@ export const reactions: Reactions = alsoForHooks({
   ],
   gpg_key_added: [queues(judgeSignatures, userOf)],
   gpg_key_revoked: [distrustRevokedKey],
-  group_deleted: [closeMergeRequestsOfDeleted],
+  group_deleted: [closeMergeRequestsOfDeleted, recordEndedGrants, recordLostApprovers],
   group_updated: [acceptInvitationsOfUnlocked],
   issue_closed: [recordIssueState('closed')],
   issue_opened: [texts.byIssue, recordIssueMilestone, mailNewIssue],
@@ -192,6 +199,8 @@ export const reactions: Reactions = alsoForHooks({
     stopPullMirrorsOfDeleted,
     disablePushMirrorsOfDeleted,
     deleteSnippetsOfDeleted,
+    recordEndedGrants,
+    recordLostApprovers,
   ],
   user_created: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.confirmed, event))],
   user_email_added: [

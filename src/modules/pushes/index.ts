@@ -14,6 +14,7 @@ export { largeFilesRelation, pushesRelations } from './portable/queries.ts'
 export { ProtectedBranch } from './protected-branches/entity.ts'
 export { protectOneBranch, unprotectOneBranch } from './protected-branches/service.ts'
 export { protectFirstBranch } from './protected-refs/default-branch.ts'
+export { recordEndedGrants } from './protected-refs/deleted-grantees.ts'
 export { loadProtections } from './protected-refs/protections.ts'
 export { findProtectedRefs, type ProtectedRefRow } from './protected-refs/queries.ts'
 export {

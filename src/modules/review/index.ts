@@ -1,3 +1,4 @@
+export { recordLostApprovers } from './approval-rules/deleted-approvers.ts'
 export { closeIssuesAfterMerge, findClosingIssuesLater } from './closing/jobs.ts'
 export { findNamedByPush } from './cross-references/jobs.ts'
 export { MergeRequest } from './merge-requests/entity.ts'

@@ -3,6 +3,7 @@ import type { List } from '../../../api/list.ts'
 import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, integer, json, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { containing, raw, type Sql, sql, unexpired, wireTime } from '../../../db/sql.ts'
+import { type AccountOrGroupDeleted, isDeletedBy } from '../../groups/index.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
 
 export type RefKind = 'branch' | 'tag'
@@ -231,3 +232,22 @@ export async function holdersAround(
   const idsOf = (kind: string) => new Set(rows.filter((row) => row.kind === kind).map(({ id }) => id))
   return { users: idsOf('user'), groups: idsOf('group') }
 }
+
+/** The protections of other projects that name an account or group that is deleted. */
+export const protectionsNaming = (
+  tx: Tx,
+  event: AccountOrGroupDeleted,
+): Promise<{ project_id: number; kind: RefKind; name: string }[]> =>
+  tx.rows(
+    { project_id: integer, kind: protectedRefRow.kind, name: text },
+    sql`
+      select r.project_id, r.kind, r.name
+      from protected_refs r join projects p on p.id = r.project_id and not p.deleting
+      where r.id in (
+        select a.protected_ref_id
+        from protected_ref_access a
+        where ${isDeletedBy(event, raw('a.user_id'), raw('a.group_id'))}
+      )
+      order by r.id
+    `,
+  )

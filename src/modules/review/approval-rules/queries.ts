@@ -5,7 +5,7 @@ import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text } fro
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { readersOf } from '../../discussion/index.ts'
-import type { GroupReferenceRow } from '../../groups/index.ts'
+import { type AccountOrGroupDeleted, type GroupReferenceRow, isDeletedBy } from '../../groups/index.ts'
 import { visibleGroups } from '../../namespaces/index.ts'
 import { appliesRule, isExcluded, isHeldFor, isNamedBy, requiredOfRule } from '../merge-requests/approval-queries.ts'
 
@@ -289,3 +289,37 @@ export const findNamed = async (
   ))!
   return { userIds: row.user_ids, groupIds: row.group_ids }
 }
+
+/**
+ * The rules that name an account or group that is deleted: those of projects and groups that remain, and of merge requests that are not
+ * merged or closed.
+ */
+export const rulesNaming = (tx: Tx, event: AccountOrGroupDeleted) =>
+  tx.rows(
+    {
+      id: integer,
+      name: text,
+      project_id: nullable(integer),
+      group_id: nullable(integer),
+      merge_request_id: nullable(integer),
+    },
+    sql`
+      select r.id, r.name, coalesce(r.project_id, m.project_id) as project_id, r.group_id, r.merge_request_id
+      from approval_rules r
+        left join merge_requests m on m.id = r.merge_request_id
+        left join projects p on p.id = coalesce(r.project_id, m.project_id)
+        left join namespaces n on n.id = r.group_id
+      where r.id in (
+          select a.approval_rule_id
+          from (
+            select approval_rule_id, user_id, null::bigint as group_id from approval_rule_users
+            union all select approval_rule_id, null, group_id from approval_rule_groups
+          ) a
+          where ${isDeletedBy(event, raw('a.user_id'), raw('a.group_id'))}
+        )
+        and p.deleting is not true
+        and n.deleting is not true
+        and (m.id is null or m.state = 'opened')
+      order by r.id
+    `,
+  )

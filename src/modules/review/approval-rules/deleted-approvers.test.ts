@@ -1,0 +1,58 @@
+import { describe, expect } from 'vitest'
+import { auditOfNoun, eventsOf } from '../../../../test/tables/events.ts'
+import { test } from '../../../../test/world.ts'
+import { removeGroup } from '../../groups/groups/jobs.ts'
+import { removeUser } from '../../groups/user-removal/jobs.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { openMergeRequest } from '../merge-requests/testing.ts'
+
+describe('approval rules that name a user or group that is deleted', () => {
+  test('require as many approvals as before, also when they name no one any more, and change with an event and an audit row', async ({
+    world,
+  }) => {
+    await world.settings({ deletion_adjourned_period: 0 })
+    const [ann, owner] = [await world.user(), await world.user()]
+    const outer = await world.group({ visibility: 'public' })
+    const named = await world.group({ visibility: 'public', parent: outer, members: [[ann, 'developer']] })
+    const above = await world.group({ visibility: 'public', members: [[owner, 'owner']] })
+    const project = await storedProject(world, { visibility: 'public', group: above, members: [[ann, 'developer']] })
+    const { at } = await openMergeRequest(world, { project })
+    const rules = [
+      `/groups/${above.id}/approval_rules`,
+      `/projects/${project.id}/approval_rules`,
+      `${at}/approval_rules`,
+    ]
+    const ids: number[] = []
+    for (const path of rules)
+      for (const [who, body] of Object.entries({ user: { user_ids: [ann.id] }, group: { group_ids: [named.id] } })) {
+        const made = await owner.post(path, { name: `By ${who}`, approvals_required: 1, ...body })
+        expect(made.status, made.text).toBe(201)
+        ids.push(made.json.id)
+      }
+    await owner.post(rules[1]!, { name: 'Other', approvals_required: 0, user_ids: [owner.id] })
+    await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'main' })
+    expect((await ann.post(`${at}/approve`)).status).toBe(201)
+    expect((await owner.get(`${at}/approvals`)).json).toMatchObject({ approvals_left: 0 })
+
+    const ctx = await world.app.open(null)
+    expect((await world.root.delete(`/users/${ann.id}`)).status).toBe(204)
+    await removeUser.run({ userId: ann.id, hard: false }, ctx)
+    expect((await world.root.delete(`/groups/${outer.id}`)).status).toBe(202)
+    await removeGroup.run({ groupId: outer.id }, ctx)
+
+    expect((await owner.get(`${at}/approvals`)).json).toMatchObject({ approvals_left: 6 })
+    expect((await owner.put(`${at}/merge`)).status).toBe(405)
+    const changed = await eventsOf(world, { kind: 'approval_rule_updated' }, 'actor_id', 'payload')
+    const mine = changed.filter(({ payload }) => ids.includes(payload.approval_rule_id))
+    expect(mine.map(({ actor_id, payload }) => [actor_id, payload.approval_rule_id])).toEqual(
+      [0, 2, 4, 1, 3, 5].map((n) => [1, ids[n]]),
+    )
+    for (const entity_id of [above.id, project.id])
+      expect(await auditOfNoun(world, { noun: 'approval_rule', entity_id }, 'verb', 'target_details')).toEqual(
+        expect.arrayContaining([
+          { verb: 'change', target_details: 'By user' },
+          { verb: 'change', target_details: 'By group' },
+        ]),
+      )
+  })
+})
