@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
  * How long a test waits for an event, in milliseconds. No test asserts it: it is generous, so that a busy machine does not
  * fail a test, and shorter than the test timeout, so that the failure names the missing event.
  */
-export const waitMs = 100_000
+export const waitMs = 250_000
 
 /**
  * Runs `attempt` with a short limit, then with longer ones until it passes, and fails with its last error. For tests that

@@ -10,7 +10,7 @@ import { expect, onTestFinished, vi } from 'vitest'
 import { statementsFolder } from '../../db/testing/described.ts'
 
 /** In milliseconds. Only ends a wait that would never end; no test asserts it. */
-const waitMs = 100_000
+const waitMs = 250_000
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 
