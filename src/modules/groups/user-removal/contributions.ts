@@ -1,7 +1,3 @@
-import type { Tx } from '../../../db/db.ts'
-import { boolean, integer, type RowOf } from '../../../db/row.ts'
-import { emitAll } from '../../../events/log.ts'
-
 /**
  * All columns that name the author of a row, and what happens to it when the user is deleted: it goes to the
  * placeholder account or, with `hard_delete`, is deleted or loses its author. All other references to users are deleted
@@ -13,16 +9,19 @@ export type Contribution = {
   readonly hard: 'deleted' | 'anonymized'
   /** Columns that are unique for each user: rows that the placeholder account has already are dropped. */
   readonly once?: readonly string[]
-  /** Deleted rows have events; `columns` are those of `DeletedRow`. */
-  readonly deleted?: {
-    readonly columns: string
-    readonly emit: (tx: Tx, rows: readonly DeletedRow[]) => Promise<void>
-  }
+  /** Rows that `hard` deletes have events. */
+  readonly deleted?: DeletedRows
 }
 
-/** A row with a number in a project or group. */
-export const deletedRow = { id: integer, iid: integer, holder_id: integer, confidential: boolean }
-export type DeletedRow = RowOf<typeof deletedRow>
+/** The event of a deleted row, and expressions for what it says of the row. */
+export type DeletedRows = {
+  readonly kind: 'epic_deleted' | 'issue_deleted' | 'merge_request_deleted' | 'note_deleted'
+  /** Rows without an event. */
+  readonly unless?: string
+  readonly projectId?: string
+  readonly groupId?: string
+  readonly payload: string
+}
 
 export const contributions: readonly Contribution[] = [
   {
@@ -40,17 +39,9 @@ export const contributions: readonly Contribution[] = [
     column: 'author_id',
     hard: 'deleted',
     deleted: {
-      columns: 'id, iid, namespace_id as holder_id, confidential',
-      emit: (tx, rows) =>
-        emitAll(
-          tx,
-          rows.map(({ id, iid, holder_id: groupId, confidential }) => ({
-            kind: 'epic_deleted',
-            groupId,
-            actorId: null,
-            payload: { epic_id: id, iid, confidential },
-          })),
-        ),
+      kind: 'epic_deleted',
+      groupId: 'namespace_id',
+      payload: `jsonb_build_object('epic_id', id, 'iid', iid, 'confidential', confidential)`,
     },
   },
   { table: 'epics', column: 'closed_by_id', hard: 'anonymized' },
@@ -61,17 +52,9 @@ export const contributions: readonly Contribution[] = [
     column: 'author_id',
     hard: 'deleted',
     deleted: {
-      columns: 'id, iid, project_id as holder_id, confidential',
-      emit: (tx, rows) =>
-        emitAll(
-          tx,
-          rows.map(({ id, iid, holder_id: projectId, confidential }) => ({
-            kind: 'issue_deleted',
-            projectId,
-            actorId: null,
-            payload: { issue_id: id, iid, confidential },
-          })),
-        ),
+      kind: 'issue_deleted',
+      projectId: 'project_id',
+      payload: `jsonb_build_object('issue_id', id, 'iid', iid, 'confidential', confidential)`,
     },
   },
   { table: 'issues', column: 'closed_by_id', hard: 'anonymized' },
@@ -82,17 +65,9 @@ export const contributions: readonly Contribution[] = [
     column: 'author_id',
     hard: 'deleted',
     deleted: {
-      columns: 'id, iid, project_id as holder_id, false as confidential',
-      emit: (tx, rows) =>
-        emitAll(
-          tx,
-          rows.map(({ id, iid, holder_id: projectId }) => ({
-            kind: 'merge_request_deleted',
-            projectId,
-            actorId: null,
-            payload: { merge_request_id: id, iid },
-          })),
-        ),
+      kind: 'merge_request_deleted',
+      projectId: 'project_id',
+      payload: `jsonb_build_object('merge_request_id', id, 'iid', iid)`,
     },
   },
   { table: 'merge_requests', column: 'auto_merge_user_id', hard: 'anonymized' },
@@ -100,7 +75,35 @@ export const contributions: readonly Contribution[] = [
   { table: 'merge_requests', column: 'collaboration_user_id', hard: 'anonymized' },
   { table: 'merge_requests', column: 'merged_by_id', hard: 'anonymized' },
   { table: 'milestone_events', column: 'user_id', hard: 'deleted' },
-  { table: 'notes', column: 'author_id', hard: 'deleted' },
+  {
+    table: 'notes',
+    column: 'author_id',
+    hard: 'deleted',
+    deleted: {
+      kind: 'note_deleted',
+      unless: 'system',
+      projectId: 'project_id',
+      groupId: '(select e.namespace_id from epics e where e.id = epic_id)',
+      payload: `jsonb_strip_nulls(
+        jsonb_build_object(
+          'note_id', id, 'discussion_id', discussion_id, 'noteable_type',
+          case
+            when epic_id is not null then 'Epic'
+            when issue_id is not null then 'Issue'
+            when merge_request_id is not null then 'MergeRequest'
+            when snippet_id is not null then 'Snippet'
+            else 'Commit'
+          end,
+          'noteable_id', coalesce(epic_id, issue_id, merge_request_id, snippet_id), 'noteable_iid',
+          coalesce(
+            (select e.iid from epics e where e.id = epic_id), (select i.iid from issues i where i.id = issue_id),
+            (select m.iid from merge_requests m where m.id = merge_request_id), snippet_id
+          ),
+          'commit_id', (select c.oid from commented_commits c where c.id = commit_id)
+        )
+      )`,
+    },
+  },
   { table: 'notes', column: 'resolved_by_id', hard: 'anonymized' },
   { table: 'pipelines', column: 'user_id', hard: 'anonymized' },
   { table: 'project_imports', column: 'actor_id', hard: 'anonymized' },

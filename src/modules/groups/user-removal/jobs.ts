@@ -1,12 +1,14 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { inBatches } from '../../../db/batches.ts'
+import type { NewEvent } from '../../../events/catalogue.ts'
+import { emitAll } from '../../../events/log.ts'
 import { deleteEventsAbout, forgetActor } from '../../../events/retention.ts'
 import { job } from '../../../jobs/job.ts'
 import { deleteAccount } from '../../accounts/index.ts'
 import { deleteStarsOf } from '../../projects/index.ts'
 import { removeGroup } from '../groups/jobs.ts'
-import { type Contribution, contributions } from './contributions.ts'
+import { type Contribution, contributions, type DeletedRows } from './contributions.ts'
 import { ensurePlaceholder } from './placeholder.ts'
 import { deleteByAddress, deleteSomeOf, dropSome, lockAccount, personalNamespace, settleSome } from './queries.ts'
 
@@ -31,13 +33,21 @@ async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Pro
 const deleteWithEvents = (
   ctx: Ctx,
   contribution: Contribution,
-  { columns, emit }: NonNullable<Contribution['deleted']>,
+  deleted: DeletedRows,
   userId: number,
   size: number,
 ): Promise<number> =>
   ctx.transaction(async (tx) => {
-    const rows = await deleteSomeOf(tx, contribution, columns, userId, size)
-    await emit(tx, rows)
+    const rows = await deleteSomeOf(tx, contribution, deleted, userId, size)
+    const events = rows
+      .filter(({ has_event }) => has_event)
+      .map(({ project_id, group_id, payload }) => ({
+        kind: deleted.kind,
+        ...(project_id === null ? { groupId: group_id! } : { projectId: project_id }),
+        actorId: null,
+        payload,
+      }))
+    await emitAll(tx, events as NewEvent<DeletedRows['kind']>[])
     return rows.length
   })
 
@@ -59,7 +69,17 @@ export const removeUser = job({
     await ctx.transaction(async (tx) => {
       if (!(await lockAccount(tx, userId))) return
       await deleteStarsOf(tx, userId)
-      await deleteByAddress(tx, userId)
+      const withdrawn = await deleteByAddress(tx, userId)
+      await emitAll(
+        tx,
+        withdrawn.map(({ project_id, namespace_id, email }) => ({
+          kind: 'invitation_withdrawn',
+          ...(project_id === null ? { groupId: namespace_id! } : { projectId: project_id }),
+          actorId: null,
+          payload: {},
+          facts: { email },
+        })),
+      )
       await deleteAccount(tx, userId)
     })
   },

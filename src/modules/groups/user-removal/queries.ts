@@ -1,14 +1,15 @@
 import { levels } from '../../../access/levels.ts'
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, listOf, pick, text } from '../../../db/row.ts'
+import { boolean, integer, json, listOf, nullable, pick, type RowOf, text } from '../../../db/row.ts'
 import { join, literal, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
+import type { Payload } from '../../../events/catalogue.ts'
 import type { UserRow } from '../../accounts/index.ts'
 import { userRow } from '../../accounts/index.ts'
 import { deleteMailsTo } from '../../instance/index.ts'
 import { deleteAccessOf, markNamespacesDeleting } from '../../namespaces/index.ts'
 import { markProjectsDeleting } from '../../projects/index.ts'
 import { type EndedMember, endedRow } from '../members/queries.ts'
-import { type Contribution, type DeletedRow, deletedRow } from './contributions.ts'
+import type { Contribution, DeletedRows } from './contributions.ts'
 
 /**
  * Groups whose only direct owner is the user; with `ofAble`, other owners count only if they are active or deactivated.
@@ -87,15 +88,30 @@ export const settleSome = (
       : sql`update ${raw(of.table)} set ${raw(of.column)} = ${to.placeholder} where ${someOf(of, userId, limit)}`,
   )
 
-/** Deletes at most `limit` rows of the user; returns them. */
+const deletedRow = {
+  project_id: nullable(integer),
+  group_id: nullable(integer),
+  payload: json<Payload<DeletedRows['kind']>>(),
+  has_event: boolean,
+}
+
+/** Deletes at most `limit` rows of the user; returns what their events say. */
 export const deleteSomeOf = (
   tx: Tx,
   of: Column,
-  columns: string,
+  { projectId = 'null::bigint', groupId = 'null::bigint', payload, unless = 'false' }: DeletedRows,
   userId: number,
   limit: number,
-): Promise<DeletedRow[]> =>
-  tx.rows(deletedRow, sql`delete from ${raw(of.table)} where ${someOf(of, userId, limit)} returning ${raw(columns)}`)
+): Promise<RowOf<typeof deletedRow>[]> =>
+  tx.rows(
+    deletedRow,
+    sql`
+      delete from ${raw(of.table)}
+      where ${someOf(of, userId, limit)}
+      returning ${raw(projectId)} as project_id, ${raw(groupId)} as group_id, ${raw(payload)} as payload,
+        not ${raw(unless)} as has_event
+    `,
+  )
 
 /** Drops at most `limit` rows of the user that the placeholder account has too. */
 export const dropSome = (
@@ -124,11 +140,13 @@ export const dropSome = (
   `)
 }
 
+const withdrawnRow = { project_id: nullable(integer), namespace_id: nullable(integer), email: text }
+
 /**
  * Deletes rows that refer to the user by e-mail address only: invitations, and unsent mails. Includes unconfirmed
- * addresses.
+ * addresses. Returns the invitations to projects and groups that remain.
  */
-export async function deleteByAddress(tx: Tx, userId: number): Promise<void> {
+export async function deleteByAddress(tx: Tx, userId: number): Promise<RowOf<typeof withdrawnRow>[]> {
   const rows = await tx.rows(
     { address: text },
     sql`
@@ -142,8 +160,17 @@ export async function deleteByAddress(tx: Tx, userId: number): Promise<void> {
     `,
   )
   const addresses = rows.map(({ address }) => address)
-  await tx.run(sql`delete from invitations where lower(email) = any(${addresses}::text[])`)
   await deleteMailsTo(tx, addresses)
+  return tx.rows(
+    withdrawnRow,
+    sql`
+      with withdrawn as (delete from invitations where lower(email) = any(${addresses}::text[]) returning *)
+      select w.project_id, w.namespace_id, w.email
+      from withdrawn w left join projects p on p.id = w.project_id left join namespaces n on n.id = w.namespace_id
+      where p.deleting is not true and n.deleting is not true and (w.expires_at is null or w.expires_at > current_date)
+      order by w.id
+    `,
+  )
 }
 
 /** The placeholder account, if it exists. Serialises callers until their transactions end. */

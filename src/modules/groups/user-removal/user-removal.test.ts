@@ -1,11 +1,12 @@
 import { describe, expect } from 'vitest'
 import { changeMember, membersLast } from '../../../../test/tables/access.ts'
-import { caughtUp, eventsOf } from '../../../../test/tables/events.ts'
+import { auditOfNoun, caughtUp, eventsOf } from '../../../../test/tables/events.ts'
 import { projectRow } from '../../../../test/tables/projects.ts'
 import { today } from '../../../../test/tables/statements.ts'
 import { ghosts, referencesToUsers } from '../../../../test/tables/users.ts'
 import { type Client, test, unique, World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
+import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 import { contributions } from './contributions.ts'
 import { removeUser } from './jobs.ts'
 
@@ -273,6 +274,81 @@ describe('DELETE /users/:id', () => {
       ['issue_deleted', issue.id],
       ['merge_request_deleted', mergeRequest.id],
     ])
+  })
+
+  test('notes that hard_delete deletes are deletions in the change feed, once', async ({ world }) => {
+    const [ann, boss] = [await world.user(), await world.user()]
+    const group = await world.group({ visibility: 'public', members: [[boss, 'owner']] })
+    const { at, project } = await openMergeRequest(world, { visibility: 'public' })
+    expect(
+      (await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 40 })).status,
+    ).toBe(201)
+    const issue = (await world.root.post(`/projects/${project.id}/issues`, { title: 'Stays' })).json
+    const epic = (await boss.post(`/groups/${group.id}/epics`, { title: 'Stays' })).json
+    const places = [
+      [`/projects/${project.id}/issues/${issue.iid}`, 'Issue', issue.id],
+      [at, 'MergeRequest', (await world.root.get(at)).json.id],
+      [`/groups/${group.id}/epics/${epic.iid}`, 'Epic', epic.id],
+    ] as const
+    const expected: unknown[] = []
+    for (const [path, type, id] of places) {
+      const note = await ann.post(`${path}/notes`, { body: 'Mine' })
+      expect(note.status, note.text).toBe(201)
+      expected.push(['note_deleted', note.json.id, type, id])
+    }
+    // Leaves a system note, which has no events.
+    expect((await ann.put(`/projects/${project.id}/issues/${issue.iid}`, { title: 'Renamed' })).status).toBe(200)
+    const mine = (await ann.post(`/projects/${project.id}/issues`, { title: 'Goes' })).json
+    await ann.post(`/projects/${project.id}/issues/${mine.iid}/notes`, { body: 'Goes, too' })
+    await caughtUp(world)
+    const start = (await boss.get('/events/changes')).headers['x-next-cursor']
+    expect((await remove(world, ann, true)).status).toBe(204)
+    await settle(world, ann, true)
+    await caughtUp(world)
+    const changes = (await boss.get(`/events/changes?after=${start}&limit=500`)).json as any[]
+    expect(
+      changes
+        .filter(({ kind }) => kind.endsWith('_deleted'))
+        .map(({ kind, target_id, on_type, on_id }) => [kind, target_id, on_type, on_id]),
+    ).toEqual([['issue_deleted', mine.id, null, null], ...expected])
+  })
+
+  test('what waited only for a discussion of a user is merged when hard_delete deletes it', async ({ world }) => {
+    const ann = await world.user()
+    const { at, project } = await openMergeRequest(world, {})
+    await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 30 })
+    await world.root.put(`/projects/${project.id}`, { only_allow_merge_if_all_discussions_are_resolved: true })
+    const { sha } = (await world.root.get(at)).json
+    await world.root.post(`/projects/${project.id}/statuses/${sha}`, { state: 'running' })
+    const waits = await world.root.put(`${at}/merge`, { merge_when_pipeline_succeeds: true })
+    expect(waits.json, waits.text).toMatchObject({ state: 'opened', merge_when_pipeline_succeeds: true })
+    expect((await ann.post(`${at}/discussions`, { body: 'Why?' })).status).toBe(201)
+    await world.root.post(`/projects/${project.id}/statuses/${sha}`, { state: 'success' })
+    expect((await world.root.get(at)).json.state).toBe('opened')
+    await remove(world, ann, true)
+    await world.runJobs()
+    await expect.poll(async () => (await world.root.get(at)).json.state).toBe('merged')
+  })
+
+  test('invitations to an address of a deleted user are withdrawn in the audit log, without those of what is deleted', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const [group, project] = [await world.group(), await world.project()]
+    const email = `${unique('invited')}@example.com`
+    const added = await ann.post('/user/emails', { email })
+    expect(added.status).toBe(201)
+    for (const place of [`/groups/${group.id}`, `/projects/${project.id}`]) {
+      const invited = await world.root.post(`${place}/invitations`, { email, access_level: 30 })
+      expect(invited.json).toMatchObject({ status: 'success' })
+    }
+    await remove(world, ann)
+    await settle(world, ann)
+    for (const entity_id of [group.id, project.id])
+      expect(await auditOfNoun(world, { noun: 'invitation', entity_id }, 'verb', 'target_details')).toEqual([
+        { verb: 'add', target_details: email },
+        { verb: 'remove', target_details: email },
+      ])
   })
 
   test('the removal job finishes from any state that a crash left', async () => {
