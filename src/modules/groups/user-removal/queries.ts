@@ -49,6 +49,20 @@ export const lockAccount = (
     sql`select username, name, kind, admin, state from users where id = ${id} for update`,
   )
 
+const botTokenRow = { id: integer, project_id: nullable(integer), namespace_id: nullable(integer) }
+
+/** The active tokens that a bot acts with, and their projects or groups. None of an account that is no bot. */
+export const tokensOfBot = (tx: Tx, userId: number): Promise<RowOf<typeof botTokenRow>[]> =>
+  tx.rows(
+    botTokenRow,
+    sql`
+      select t.id, b.project_id, b.namespace_id
+      from resource_bots b join access_tokens t on t.user_id = b.user_id and t.kind = 'resource'
+      where b.user_id = ${userId} and not t.revoked and ${unexpired('t')}
+      order by t.id
+    `,
+  )
+
 /** Hides the personal namespaces of the users and the projects there. */
 export async function markSpacesDeleting(tx: Tx, userIds: readonly number[]): Promise<void> {
   const own = sql`d.owner_id = any(${userIds}::bigint[])`

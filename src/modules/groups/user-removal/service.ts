@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { notify } from '../../../db/notifications.ts'
-import { emit } from '../../../events/log.ts'
+import { emit, emitAll } from '../../../events/log.ts'
 import { enqueueEach } from '../../../jobs/job.ts'
 import { conflict, forbidden, notFound } from '../../../kernel/failure.ts'
 import { blockAccounts, deleteCredentials, isLeaving, keepAnAdministrator } from '../../accounts/index.ts'
@@ -11,7 +11,7 @@ import { removeHeld } from '../groups/removal.ts'
 import type { EndedMember } from '../members/queries.ts'
 import { emitAllRemoved } from '../members/service.ts'
 import { removeUser } from './jobs.ts'
-import { deleteMemberships, lockAccount, markSpacesDeleting, soleOwnedGroups } from './queries.ts'
+import { deleteMemberships, lockAccount, markSpacesDeleting, soleOwnedGroups, tokensOfBot } from './queries.ts'
 
 /**
  * Deletes an account. From this commit on it cannot act, has no memberships, and its personal projects are hidden; a
@@ -34,7 +34,17 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
       if (group) await removeHeld(tx, group, ctx.actor!.id)
     }
     const repeated = await isLeaving(tx, userId)
+    const tokens = await tokensOfBot(tx, userId)
     await emitAllRemoved(tx, await closeAccounts(tx, [userId], hard), { actorId: ctx.actor!.id })
+    await emitAll(
+      tx,
+      tokens.map(({ id, project_id, namespace_id }) => ({
+        kind: 'resource_access_token_revoked',
+        ...(project_id === null ? { groupId: namespace_id! } : { projectId: project_id }),
+        actorId: ctx.actor!.id,
+        payload: { token_id: id },
+      })),
+    )
     // Repeating the request succeeds without an event.
     if (repeated) return
     await emit(tx, {

@@ -351,6 +351,24 @@ describe('DELETE /users/:id', () => {
       ])
   })
 
+  test('the token of a bot whose account is deleted is revoked in the audit log of its project or group', async ({
+    world,
+  }) => {
+    const [group, project] = [await world.group(), await world.project()]
+    for (const place of [`/groups/${group.id}`, `/projects/${project.id}`]) {
+      const asked = { name: 'bot', scopes: ['api'], access_level: 40 }
+      const { json: token } = await world.root.post(`${place}/access_tokens`, asked)
+      for (const _ of ['once', 'again']) expect((await world.root.delete(`/users/${token.user_id}`)).status).toBe(204)
+      const audited = ((await world.root.get(`${place}/audit_events`)).json as any[]).filter(({ event_name }) =>
+        event_name.startsWith('resource_access_token'),
+      )
+      expect(audited.map(({ event_name, details }) => [event_name, details.target_id])).toEqual([
+        ['resource_access_token_revoked', token.id],
+        ['resource_access_token_created', token.id],
+      ])
+    }
+  })
+
   test('the removal job finishes from any state that a crash left', async () => {
     await using world = await World.start()
     const ann = await world.user({ username: unique('ann') })
