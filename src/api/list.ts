@@ -50,6 +50,8 @@ export type Matching = {
   readonly key: Sql
   /** An index answers it, as one of trigrams does. The list's `where` does not have it, unless there is `whereFew`. */
   readonly condition: Sql
+  /** The index finds all rows that match before the first is read, as one of trigrams does: if they are many, a sample says so. */
+  readonly isSlow?: boolean
   /** Absent with `whereFew`. */
   readonly walked?: Crowded['from']
   /**

@@ -9,6 +9,12 @@ const many = 1000
 /** Matching rows from which on they are read in the order alone: some are among each few thousand rows. */
 const veryMany = 20_000
 
+/**
+ * A sample of one row in two thousand: `many` matches in it mean some 200,000 in the table. It has the same pages each time, so that they are
+ * cached.
+ */
+const sampled = { rows: raw('tablesample system (0.05) repeatable (1)'), many: 100 }
+
 /** A list, or the conditions of one that is counted. */
 type Searched = Pick<List, 'where' | 'parts' | 'matching' | 'decide' | 'onePlan' | 'given'>
 
@@ -29,12 +35,18 @@ export async function prepared<L extends Searched>(db: Db, list: L): Promise<Nar
  * less than `many`, the list is one of their ids (`few`), with the plan that the list says. If `veryMany` match, the table is read in the
  * order, or as `ifVeryMany` says. Between them the first rows in the order are looked at (`walked`), and if too few match, all that match are sorted.
  *
+ * An index of trigrams finds all rows that match before the first is counted, which takes seconds for millions. So a sample of the table is asked
+ * first (`isSlow`). An unlucky sample costs time, but changes no answer.
+ *
  * PostgreSQL must not choose. It estimates the number from a hundred sampled texts: of a text that is in one of them it expects a
  * hundredth of all rows to match, and then reads the table in the order of the list until a page is full.
  */
 async function withMatches<L extends Searched>(db: Db, list: L): Promise<NarrowedList<L>> {
   if (!list.matching) return list
-  const { table, key, condition, walked, counted, whereFew, ifVeryMany } = list.matching
+  const { table, key, condition, isSlow, walked, counted, whereFew, ifVeryMany } = list.matching
+  const inSample = isSlow
+    ? sql`(select count(*) from ${table} ${sampled.rows} where ${condition}) >= ${literal(sampled.many)}`
+    : raw('false')
   // Rows are read as they are asked for, after the index. A limit within would have the planner read the table instead.
   const { found, ids } = (await db.snapshotCache.row(
     foundRow,
@@ -43,8 +55,13 @@ async function withMatches<L extends Searched>(db: Db, list: L): Promise<Narrowe
       select found,
         case when found < ${literal(many)} then (select string_agg(matching.id::text, ',') from matching) end as ids
       from (
-        select count(*) as found
-        from (select from matching limit ${literal(whereFew ? many : veryMany)}) as first_ones
+        select case
+          when ${inSample} then ${literal(veryMany)}
+          else (
+            select count(*)
+            from (select from matching limit ${literal(whereFew ? many : veryMany)}) as first_ones
+          )
+        end as found
       ) as counted
     `,
   ))!

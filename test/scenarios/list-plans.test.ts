@@ -5,6 +5,7 @@ import type { Size } from '../../bench/sizes.ts'
 import { groupId, projectId, userId } from '../../bench/world.ts'
 import type { Actor, Caller } from '../../src/access/actor.ts'
 import type { List } from '../../src/api/list.ts'
+import { prepared } from '../../src/api/matching-queries.ts'
 import { countedRows, fetchPage } from '../../src/api/page.ts'
 import { countOf, pageStatement, plannedFor } from '../../src/api/page-queries.ts'
 import type { Db, Statement } from '../../src/db/db.ts'
@@ -1111,6 +1112,34 @@ const runsOfSubqueries = (plan: Plan): number =>
     plan['Parent Relationship'] === 'SubPlan' ? plan['Actual Loops'] : 0,
     ...(plan.Plans ?? []).map(runsOfSubqueries),
   )
+
+test('a text that most of 800,000 rows have is known to be very common from a sample of them', async () => {
+  await client.query(`
+    create temporary table texts as
+    select number as id, case when number % 20 = 0 then 'rare' when number = 7 then 'unique' else 'common' end as body
+    from generate_series(1, 800000) as number`)
+  const search = async (text: string) => {
+    const statements: Statement[] = []
+    const row = async (_: Shape, statement: Statement) => {
+      statements.push(statement)
+      const { rows } = await client.query(statement.text, statement.values as unknown[])
+      return { found: Number(rows[0].found), ids: rows[0].ids }
+    }
+    const from = raw('from texts t')
+    const walked = (range: Sql) => sql`from (select t.id, t.body from texts t ${range}) as t`
+    const matching = { table: raw('texts t'), key: raw('t.id'), condition: sql`t.body = ${text}`, isSlow: true, walked }
+    const list: List = { type: 'Text', from, key: raw('t.id'), where: [], matching, order: [] }
+    const found = await prepared({ snapshotCache: { row } } as unknown as Db, list)
+    return { found, reads: await readsForValues(statements[0]!) }
+  }
+  const common = await search('common')
+  expect(common.reads).toBeLessThan(2_000)
+  expect(common.found.parts).toMatchObject([{ where: { text: 't.body = $1' } }])
+  expect(common.found.parts![0].few).toBeUndefined()
+  expect((await search('rare')).found.parts).toMatchObject([{ where: { text: 't.body = $1' } }])
+  expect((await search('unique')).found).toMatchObject({ few: 1000, where: [{ values: [[7]] }] })
+  await client.query('drop table texts')
+})
 
 /** Statistics of all issues that a caller may read and that match the filters, and how many pages the last statement reads, for each state. */
 async function statisticsOf(caller: Actor, filters: IssueFilters) {

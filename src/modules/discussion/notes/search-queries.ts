@@ -75,7 +75,7 @@ function foundBy(
   place: SearchedNotes,
 ): Pick<List, 'parts' | 'given' | 'matching' | 'onePlan'> {
   if (place === 'project') return { parts: [{ where: condition, few: true }] }
-  const matching = { table: raw('notes n'), key: raw('n.id'), condition, walked }
+  const matching = { table: raw('notes n'), key: raw('n.id'), condition, isSlow: true, walked }
   if (place === 'everywhere') return { matching, onePlan: true }
   return {
     given: sql`list_projects as materialized (select p.id from projects p where ${inside})`,

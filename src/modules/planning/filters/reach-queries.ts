@@ -154,6 +154,7 @@ function ofSearch(reached: Reached, matches: Sql): Reach {
       table: sql`${tableOf(type)} m`,
       key: raw('m.id'),
       condition: matches,
+      isSlow: true,
       walked: walked(rows),
       ...(labels && { counted: total }),
     },
