@@ -1,4 +1,5 @@
-import type { Tx } from '../../src/db/db.ts'
+import pg from 'pg'
+import type { Statement, Tx } from '../../src/db/db.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { World } from '../world.ts'
 
@@ -65,3 +66,45 @@ export const servicesLeft = async (world: World, projectId: number): Promise<num
 
 /** Deletes a hook when the transaction ends. */
 export const deleteHookRow = (tx: Tx, id: number) => tx.run(sql`delete from hooks where id = ${id}`)
+
+type Plan = { readonly 'Node Type': string; readonly 'Relation Name'?: string; readonly Plans?: readonly Plan[] }
+
+const wholeReads = (plan: Plan): string[] => [
+  ...(plan['Node Type'] === 'Seq Scan' ? [plan['Relation Name']!] : []),
+  ...(plan.Plans ?? []).flatMap(wholeReads),
+]
+
+/**
+ * The tables that statements read as a whole with the plan that is made for any values, in an installation with 5,000 hooks of other projects
+ * and 2,000 of other groups. Changes nothing.
+ */
+export async function wholeReadsWithManyHooks(world: World, statements: readonly Statement[]): Promise<string[][]> {
+  const client = new pg.Client({ connectionString: world.databaseUrl })
+  await client.connect()
+  try {
+    await client.query('begin')
+    // Without the projects and groups of the hooks.
+    await client.query('set local session_replication_role = replica')
+    for (const [column, count] of [
+      ['project_id', 5000],
+      ['namespace_id', 2000],
+    ])
+      await client.query(`
+        insert into hooks (id, ${column}, sealed_url, shown_url, host, enable_ssl_verification, triggers)
+        select -n - ${count}, 1000000 + n, '', '', '', true, '{push_events}' from generate_series(1, ${count}) n`)
+    await client.query('analyze hooks')
+    await client.query('set local plan_cache_mode = force_generic_plan')
+    const found: string[][] = []
+    for (const { text, values } of statements) {
+      await client.query(`prepare one_plan as ${text}`)
+      const given = values.map((value) => pg.escapeLiteral(Array.isArray(value) ? `{${value}}` : String(value)))
+      const { rows } = await client.query(`explain (format json) execute one_plan (${given.join()})`)
+      await client.query('deallocate one_plan')
+      found.push(wholeReads(rows[0]['QUERY PLAN'][0].Plan))
+    }
+    return found
+  } finally {
+    await client.query('rollback')
+    await client.end()
+  }
+}

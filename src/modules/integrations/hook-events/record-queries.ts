@@ -9,23 +9,24 @@ import type { Rule } from './rules.ts'
 /** Hooks `h` with one of these flags. */
 const receiving = (triggers: readonly Trigger[]): Sql => sql`h.triggers && ${triggers}::text[]`
 
+/** Whether there is a hook `h` like this. Unlike `exists`, never by reading all hooks once for all events, of which the planner expects many. */
+const someHook = (condition: Sql): Sql => sql`coalesce((select true from hooks h where ${condition} limit 1), false)`
+
 /** Whether a hook of the place of the event `e`, of a group above it, or of the installation, receives it. */
 const isWanted = (triggers: readonly Trigger[]): Sql => sql`
   (
-    exists (select from hooks h where h.project_id = e.project_id and ${receiving(triggers)})
-    or exists (
-      select
-      from hooks h
-      where h.namespace_id = any(
-          (
-            select n.traversal_ids
-            from namespaces n
-            where n.id = coalesce(e.group_id, (select p.namespace_id from projects p where p.id = e.project_id))
-          )::bigint[]
-        )
-        and ${receiving(triggers)}
-    )
-    or exists (select from hooks h where h.project_id is null and h.namespace_id is null and ${receiving(triggers)})
+    ${someHook(sql`h.project_id = e.project_id and ${receiving(triggers)}`)}
+    or ${someHook(sql`
+      h.namespace_id = any(
+        (
+          select n.traversal_ids
+          from namespaces n
+          where n.id = coalesce(e.group_id, (select p.namespace_id from projects p where p.id = e.project_id))
+        )::bigint[]
+      )
+      and ${receiving(triggers)}
+    `)}
+    or ${someHook(sql`h.project_id is null and h.namespace_id is null and ${receiving(triggers)}`)}
   )
 `
 

@@ -1,0 +1,26 @@
+import { expect } from 'vitest'
+import { wholeReadsWithManyHooks } from '../../../../test/tables/hooks.ts'
+import { test } from '../../../../test/world.ts'
+import type { Statement, Tx } from '../../../db/db.ts'
+import type { AnyEvent } from '../../../events/catalogue.ts'
+import { recordHookEvents } from './record-queries.ts'
+import { ruleOf } from './rules.ts'
+
+/** What records an event. */
+async function statementOf(event: AnyEvent, kind: Parameters<typeof ruleOf>[0]): Promise<Statement> {
+  const statements: Statement[] = []
+  const run = async (statement: Statement) => statements.push(statement)
+  await recordHookEvents({ run } as unknown as Tx, [event], ruleOf(kind))
+  return statements[0]!
+}
+
+test('an event does not read the hooks of other projects and groups', async ({ world }) => {
+  const member = { user_id: 1, access_level: 30 }
+  const events = [
+    { kind: 'member_added', projectId: 1, actorId: 1, payload: member },
+    { kind: 'member_added', groupId: 1, actorId: 1, payload: member },
+    { kind: 'user_created', actorId: 1, payload: { user_id: 1, confirmed: true } },
+  ] as const
+  const statements = await Promise.all(events.map((event) => statementOf(event as AnyEvent, event.kind)))
+  for (const tables of await wholeReadsWithManyHooks(world, statements)) expect(tables).not.toContain('hooks')
+})
