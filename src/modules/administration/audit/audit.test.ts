@@ -22,7 +22,7 @@ const tokenId = async (who: Client): Promise<number> => (await who.get('/persona
 describe('audit events', () => {
   test('each operation has one audit event with author, address and token', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
-    const group = (await ann.post('/groups', { name: 'Home', path: unique('home') })).json.id
+    const group = (await ann.post('/groups', { name: 'Home', path: unique('home'), visibility: 'public' })).json.id
     const other = (await ann.post('/groups', { name: 'Other', path: unique('other') })).json.id
     const publicKey = (await world.root.post('/deploy_keys', { title: 'shared', key: newPublicKey() })).json
     const place: Place = { ann, bob, root: world.root, group, other, project: 0, made: { publicKey } }
