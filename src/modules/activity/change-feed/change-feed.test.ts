@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import { caughtUp } from '../../../../test/tables/events.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
+import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 
 type Record = { cursor: string; kind: string; target_type: string; target_id: number; project_id: number }
 
@@ -66,6 +67,21 @@ describe('GET /events/changes', () => {
     })
     expect(await changes(reporter, start, id, 1)).toEqual(found)
     expect(await changes(reporter, found[1]!.cursor, id)).toEqual(found.slice(2))
+  })
+
+  test('shows that a discussion of a merge request is resolved and unresolved', async ({ world }) => {
+    const { at, project } = await openMergeRequest(world)
+    const { json: mergeRequest } = await world.root.get(at)
+    const { json: discussion } = await world.root.post(`${at}/discussions`, { body: 'Why?' })
+    const start = await now(world, world.root)
+    for (const resolved of [true, false])
+      expect((await world.root.put(`${at}/discussions/${discussion.id}`, { resolved })).status).toBe(200)
+    await caughtUp(world)
+    const found = await changes(world.root, start, project.id)
+    expect(found.map(({ kind, target_type, target_id }) => [kind, target_type, target_id])).toEqual([
+      ['discussion_resolved', 'MergeRequest', mergeRequest.id],
+      ['discussion_unresolved', 'MergeRequest', mergeRequest.id],
+    ])
   })
 
   test('shows only what the caller may read at the time of reading', async ({ world }) => {

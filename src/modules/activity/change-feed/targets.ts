@@ -97,11 +97,24 @@ const deletedMergeRequest: About = (event) => {
   return { type: 'MergeRequest', id: numberIn(event, 'merge_request_id'), readers: { of: 'MergeRequestsOf', id } }
 }
 
-const note: About = (event) => {
+/** What a note or discussion is on; `undefined` for commits and snippets. */
+function noteableOf(
+  event: Event,
+): { readonly type: 'Issue' | 'MergeRequest' | 'Epic'; readonly id: number } | undefined {
   const type = fieldsOf(event)['noteable_type']
   if (type !== 'Issue' && type !== 'MergeRequest' && type !== 'Epic') return undefined
-  const on = { type, id: numberIn(event, 'noteable_id') } as const
-  return { type: 'Note', id: numberIn(event, 'note_id'), on, readers: { of: type, id: on.id } }
+  return { type, id: numberIn(event, 'noteable_id') }
+}
+
+const note: About = (event) => {
+  const on = noteableOf(event)
+  return on && { type: 'Note', id: numberIn(event, 'note_id'), on, readers: { of: on.type, id: on.id } }
+}
+
+/** What a discussion is on: its notes change together, and what it is on says whether all are resolved. */
+const discussed: About = (event) => {
+  const on = noteableOf(event)
+  return on && { ...on, readers: { of: on.type, id: on.id } }
 }
 
 const member: About = (event) => {
@@ -171,6 +184,8 @@ const targets: Readonly<Record<string, About>> = {
   note_created: note,
   note_updated: note,
   note_deleted: note,
+  discussion_resolved: discussed,
+  discussion_unresolved: discussed,
   member_added: member,
   member_updated: member,
   member_removed: member,
