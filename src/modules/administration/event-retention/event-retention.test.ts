@@ -51,6 +51,6 @@ describe('event retention', () => {
     await queueJob(world, 'remove_marked_groups')
     await expect.poll(() => kinds({ group: group.id })).toEqual([{ kind: 'group_deleted' }])
     expect(await kinds({ project: project.id })).toEqual([])
-    expect(await kinds({ project: untouched.id })).toEqual([{ kind: 'project_created' }])
+    expect(await kinds({ project: untouched.id })).toEqual([{ kind: 'project_created' }, { kind: 'member_added' }])
   })
 })
