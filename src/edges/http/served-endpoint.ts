@@ -20,7 +20,7 @@ export class ServedEndpoint {
   readonly route: string
   readonly kind: AnswerKind | undefined
   readonly scopes: readonly Scope[]
-  /** Who may use it, and to whom its subject exists. */
+  /** The rules that decide who may use it, and who may know that its subject exists. */
   readonly rule: Rule
   readonly visible: Rule
   readonly pathParams: (given: RawParams) => RawParams

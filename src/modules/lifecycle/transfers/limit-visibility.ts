@@ -1,8 +1,7 @@
-import { visibilityName } from '../../../access/levels.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emitAll } from '../../../events/log.ts'
 import { insideOf, limitNamespaceVisibility } from '../../namespaces/index.ts'
-import { emitLowered, limitProjectVisibility } from '../../projects/index.ts'
+import { emitLowered, limitProjectVisibility, loweredPayload } from '../../projects/index.ts'
 
 /**
  * Lowers the visibility of a group and of everything below to at most this level. Each group and project has the event of a change by a
@@ -24,11 +23,7 @@ export async function limitVisibility(
           kind: 'group_updated',
           groupId,
           actorId,
-          payload: {
-            changed: ['visibility'],
-            from_visibility: visibilityName(before),
-            visibility: visibilityName(visibility),
-          },
+          payload: loweredPayload(before, visibility),
           facts: {},
         })),
       )
