@@ -11,7 +11,7 @@ import { type Cost, ownPacks, type Storm } from './storm.ts'
 import type { Throughput } from './throughput.ts'
 import type { Rates, VariedFigures } from './varied/varied.ts'
 
-/* Lines of Markdown tables, so that the output can be copied into docs/performance.md. */
+/* Lines of Markdown tables, so that the output can be copied into docs/measurements.md. */
 
 const verdict = (reached: boolean | undefined): string => (reached === undefined ? '' : reached ? 'yes' : '**no**')
 const ms = (value: number): string => value.toFixed(value < 10 ? 1 : 0)
