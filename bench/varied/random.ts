@@ -28,6 +28,11 @@ export class Random {
     return this.next() < share
   }
 
+  /** Each value with this probability. */
+  some<T>(values: readonly T[], share: number): T[] {
+    return values.filter(() => this.chance(share))
+  }
+
   /** The gap to the next arrival in ms, where arrivals are independent of each other. */
   gapMs(perSecond: number): number {
     return (-Math.log(1 - this.next()) * 1000) / perSecond

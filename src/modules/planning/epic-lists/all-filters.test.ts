@@ -1,8 +1,17 @@
 import { expect, test } from 'vitest'
+import { Random } from '../../../../bench/varied/random.ts'
+import {
+  expectListed,
+  filterBy,
+  type ModelFilter,
+  negated,
+  queryOf,
+  severalOf,
+  sortedBy,
+} from '../../../../test/list-model.ts'
 import { addEpicAwards, addEpicLabels, addEpics } from '../../../../test/tables/epics.ts'
 import { addLabels } from '../../../../test/tables/issues.ts'
 import { type Client, type TestGroup, World } from '../../../../test/world.ts'
-import { Random } from '../issue-lists/testing.ts'
 import { epicOrders } from './queries.ts'
 
 type Caller = { readonly client: Client; readonly external: boolean }
@@ -30,13 +39,7 @@ type ModelEpic = {
   readonly awards: readonly { readonly user: number; readonly name: string }[]
 }
 
-/** A filter as parameters, and the same in memory. */
-type Filter = {
-  /** Filters with the same name are not combined. */
-  readonly name: string
-  readonly query: readonly (readonly [name: string, value: string | number])[]
-  readonly matches: (epic: ModelEpic, caller: Caller) => boolean
-}
+type Filter = ModelFilter<ModelEpic, Caller>
 
 const day = 86_400_000
 const titles = ['Faster engine', 'Better reports', 'New colours', 'Engine room']
@@ -62,22 +65,22 @@ async function makeModel(world: World, random: Random) {
   )
   const numbers = new Map<ModelGroup, number>()
   const planned = Array.from({ length: 120 }, (): Omit<ModelEpic, 'id'> => {
-    const place = random.of(groups)
+    const place = random.pick(groups)
     const iid = (numbers.get(place) ?? 0) + 1
     numbers.set(place, iid)
-    const created = new Date(Date.now() - random.upTo(40) * day - random.upTo(3)).toISOString()
+    const created = new Date(Date.now() - random.whole(0, 39) * day - random.whole(0, 2)).toISOString()
     return {
       iid,
       in: place,
-      title: random.of(titles),
-      description: random.of(texts),
-      author: random.of(people),
-      state: random.chance(60) ? 'opened' : 'closed',
-      confidential: random.chance(40),
+      title: random.pick(titles),
+      description: random.pick(texts),
+      author: random.pick(people),
+      state: random.chance(0.6) ? 'opened' : 'closed',
+      confidential: random.chance(0.4),
       created,
-      updated: random.chance(50) ? created : new Date(Date.now() - random.upTo(1000)).toISOString(),
-      labels: random.some(names, 35),
-      awards: people.flatMap(({ id }) => random.some(['thumbsup', 'tada'], 15).map((name) => ({ user: id, name }))),
+      updated: random.chance(0.5) ? created : new Date(Date.now() - random.whole(0, 999)).toISOString(),
+      labels: random.some(names, 0.35),
+      awards: people.flatMap(({ id }) => random.some(['thumbsup', 'tada'], 0.15).map((name) => ({ user: id, name }))),
     }
   })
   const ids = await addEpics(
@@ -120,11 +123,7 @@ const mayRead =
 
 /** Filters that can also be negated. */
 function negatable(people: readonly Client[]): Filter[] {
-  const one = (name: string, value: string | number, matches: Filter['matches']): Filter => ({
-    name,
-    query: [[name, value]],
-    matches,
-  })
+  const one = filterBy<ModelEpic, Caller>
   const has =
     (name: string): Filter['matches'] =>
     ({ awards }, { client }) =>
@@ -151,27 +150,12 @@ function negatable(people: readonly Client[]): Filter[] {
       ],
       matches: ({ title }) => word(title),
     },
-    {
-      name: 'iids',
-      query: [1, 4, 9].map((iid) => ['iids[]', iid] as const),
-      matches: ({ iid }) => [1, 4, 9].includes(iid),
-    },
+    one('iids', [1, 4, 9], ({ iid }) => [1, 4, 9].includes(iid)),
   ]
 }
 
-/** The same filter within `not`. */
-const negated = ({ name, query, matches }: Filter): Filter => ({
-  name: `not ${name}`,
-  query: query.map(([key, value]) => [key.endsWith('[]') ? `not[${key.slice(0, -2)}][]` : `not[${key}]`, value]),
-  matches: (epic, caller) => !matches(epic, caller),
-})
-
 function otherFilters(some: ModelEpic): Filter[] {
-  const one = (name: string, value: string, matches: Filter['matches']): Filter => ({
-    name,
-    query: [[name, value]],
-    matches,
-  })
+  const one = filterBy<ModelEpic, Caller>
   return [
     one('state', 'opened', ({ state }) => state === 'opened'),
     one('state', 'closed', ({ state }) => state === 'closed'),
@@ -187,8 +171,7 @@ function otherFilters(some: ModelEpic): Filter[] {
 
 function sorted(epics: readonly ModelEpic[], by: (typeof epicOrders)[number], sort: string): ModelEpic[] {
   const key = { created_at: 'created', updated_at: 'updated', title: 'title' } as const
-  const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
-  return [...epics].sort((a, b) => compare(a[key[by]], b[key[by]]) * (sort === 'desc' ? -1 : 1) || b.id - a.id)
+  return sortedBy(epics, (epic) => [epic[key[by]]], sort)
 }
 
 test('any filters together, in any order, list the epics that a plain filter of all epics leaves', async () => {
@@ -198,29 +181,22 @@ test('any filters together, in any order, list the epics that a plain filter of 
   const readable = mayRead(world)
   const positive = negatable(people)
   const filters = [...positive, ...positive.map(negated), ...otherFilters(epics[17]!)]
-  const unlike = (chosen: readonly Filter[]) =>
-    random.of(filters.filter(({ name }) => chosen.every((each) => each.name !== name)))
-  const several = Array.from({ length: 150 }, () => {
-    const first = random.of(filters)
-    const second = unlike([first])
-    return random.chance(50) ? [first, second] : [first, second, unlike([first, second])]
-  })
+  const several = Array.from({ length: 150 }, () => severalOf(filters, random, random.whole(2, 3)))
   let found = 0
   for (const chosen of [...filters.map((filter) => [filter]), ...several]) {
-    const caller = random.of(callers)
-    const at = random.upTo(groups.length)
-    const [ancestors, descendants] = [random.chance(40), random.chance(70)]
-    const [by, sort] = [random.of(epicOrders), random.of(['asc', 'desc'])]
-    const query = new URLSearchParams([
-      ...chosen.flatMap((filter) => filter.query.map(([name, value]) => [name, String(value)])),
-      ['include_ancestor_groups', String(ancestors)],
-      ['include_descendant_groups', String(descendants)],
-      ['order_by', by],
-      ['sort', sort],
-      ['per_page', '100'],
-    ] as [string, string][])
+    const caller = random.pick(callers)
+    const at = random.whole(0, groups.length - 1)
+    const [ancestors, descendants] = [random.chance(0.4), random.chance(0.7)]
+    const [by, sort] = [random.pick(epicOrders), random.pick(['asc', 'desc'])]
+    const query = queryOf(chosen, {
+      include_ancestor_groups: ancestors,
+      include_descendant_groups: descendants,
+      order_by: by,
+      sort,
+      per_page: 100,
+    })
     const place = groups[at]!
-    const what = `${caller.client.username} ${place.group.path} ${decodeURIComponent(String(query))}`
+    const what = `${caller.client.username} ${place.group.path} ${decodeURIComponent(query)}`
     const listed = await caller.client.get(`/groups/${place.group.id}/epics?${query}`)
     if (listed.status !== 200) {
       expect([listed.status, place.open, place.guests.includes(caller.client)], what).toEqual([404, 'members', false])
@@ -231,17 +207,7 @@ test('any filters together, in any order, list the epics that a plain filter of 
       const isNear = other === at || (ancestors && other < at) || (descendants && other > at)
       return isNear && readable(caller, epic) && chosen.every(({ matches }) => matches(epic, caller))
     })
-    expect
-      .soft(
-        listed.json.map(({ id }: { id: number }) => id),
-        what,
-      )
-      .toEqual(
-        sorted(matching, by, sort)
-          .map(({ id }) => id)
-          .slice(0, 100),
-      )
-    expect.soft(Number(listed.headers['x-total']), what).toBe(matching.length)
+    expectListed(listed, sorted(matching, by, sort), what)
     found += matching.length
   }
   expect(found).toBeGreaterThan(filters.length + several.length)

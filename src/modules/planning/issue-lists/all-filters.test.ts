@@ -1,15 +1,23 @@
 import { expect, test } from 'vitest'
+import { Random } from '../../../../bench/varied/random.ts'
+import {
+  dayFromNow,
+  expectListed,
+  filterBy,
+  idsOf,
+  idsOfPages,
+  type ModelFilter,
+  negated,
+  pairsOf,
+  queryOf,
+  severalOf,
+  sortedBy,
+} from '../../../../test/list-model.ts'
 import { World } from '../../../../test/world.ts'
 import { issueOrders } from './order-queries.ts'
-import { type Caller, dayFromNow, type Model, type ModelIssue, makeModel, mayRead, Random } from './testing.ts'
+import { type Caller, type Model, type ModelIssue, makeModel, mayRead } from './testing.ts'
 
-/** A filter as a parameter, and the same in memory. */
-type Filter = {
-  /** Filters with the same name are not combined. */
-  readonly name: string
-  readonly query: readonly (readonly [name: string, value: string | number])[]
-  readonly matches: (issue: ModelIssue, caller: Caller) => boolean
-}
+type Filter = ModelFilter<ModelIssue, Caller>
 
 const day = 86_400_000
 const monday = (date: Date) => new Date(date.getTime() - ((date.getUTCDay() + 6) % 7) * day).toISOString().slice(0, 10)
@@ -21,11 +29,7 @@ const firstOfMonth = (ahead: number) => {
 /** Filters that can also be negated. */
 function negatable({ issues, callers, milestones, epics }: Model): Filter[] {
   const people = callers.map(({ client }) => client)
-  const one = (name: string, value: string | number, matches: Filter['matches']): Filter => ({
-    name,
-    query: [[name, value]],
-    matches,
-  })
+  const one = filterBy<ModelIssue, Caller>
   const labelled = (title: string) => (issue: ModelIssue) =>
     issue.labels.some((label) => label.title.toLowerCase() === title.toLowerCase())
   const today = dayFromNow(0)
@@ -82,11 +86,7 @@ function negatable({ issues, callers, milestones, epics }: Model): Filter[] {
     one('epic_id', 'None', (issue, caller) => !hasEpic(issue, caller)),
     one('epic_id', 'Any', hasEpic),
     ...epics.map(({ id }) => one('epic_id', id, (issue, caller) => issue.epic?.id === id && hasEpic(issue, caller))),
-    {
-      name: 'iids',
-      query: numbers.map((iid) => ['iids[]', iid] as const),
-      matches: ({ iid }) => numbers.includes(iid),
-    },
+    one('iids', numbers, ({ iid }) => numbers.includes(iid)),
     one('search', 'engine', ({ title, description }) => [title, description].some(wordIn('engine'))),
     one('search', 'broken engine', ({ title, description }) =>
       [title, description].some((text) => wordIn('broken')(text) && wordIn('engine')(text)),
@@ -95,19 +95,8 @@ function negatable({ issues, callers, milestones, epics }: Model): Filter[] {
   ]
 }
 
-/** The same filter within `not`. */
-const negated = ({ name, query, matches }: Filter): Filter => ({
-  name: `not ${name}`,
-  query: query.map(([key, value]) => [key.endsWith('[]') ? `not[${key.slice(0, -2)}][]` : `not[${key}]`, value]),
-  matches: (issue, caller) => !matches(issue, caller),
-})
-
 function otherFilters({ issues }: Model): Filter[] {
-  const one = (name: string, value: string, matches: Filter['matches']): Filter => ({
-    name,
-    query: [[name, value]],
-    matches,
-  })
+  const one = filterBy<ModelIssue, Caller>
   const some = issues[17]!
   const due = (value: string, is: (day: string) => boolean) =>
     one('due_date', value, (issue) => issue.due !== null && is(issue.due))
@@ -136,25 +125,8 @@ function otherFilters({ issues }: Model): Filter[] {
   ]
 }
 
-type Key = string | number | null | undefined
-
-/** Compares by keys; missing ones come last in both directions. */
-function byKeys(keys: (issue: ModelIssue) => readonly Key[], descending: boolean) {
-  return (a: ModelIssue, b: ModelIssue): number => {
-    const [left, right] = [keys(a), keys(b)]
-    for (const [index, one] of left.entries()) {
-      const other = right[index]
-      if (one === other || (one ?? undefined) === (other ?? undefined)) continue
-      if (one === null || one === undefined) return 1
-      if (other === null || other === undefined) return -1
-      return (one < other ? -1 : 1) * (descending ? -1 : 1)
-    }
-    return b.id - a.id
-  }
-}
-
 function sorted(issues: readonly ModelIssue[], by: (typeof issueOrders)[number], sort: string): ModelIssue[] {
-  const keys: Record<typeof by, (issue: ModelIssue) => readonly Key[]> = {
+  const keys: Record<typeof by, (issue: ModelIssue) => readonly (string | number | null | undefined)[]> = {
     created_at: ({ created }) => [created],
     updated_at: ({ updated }) => [updated],
     due_date: ({ due }) => [due],
@@ -166,7 +138,7 @@ function sorted(issues: readonly ModelIssue[], by: (typeof issueOrders)[number],
     priority: ({ milestone, priority }) => [milestone?.due, priority],
   }
   const oneDirection = ['relative_position', 'label_priority', 'priority'].includes(by)
-  return [...issues].sort(byKeys(keys[by], sort === 'desc' && !oneDirection))
+  return sortedBy(issues, keys[by], oneDirection ? 'asc' : sort)
 }
 
 test('D3-ISSUES-NOT: any filters together, in any order and on any page, list what a plain filter of all issues leaves', async () => {
@@ -190,52 +162,32 @@ test('D3-ISSUES-NOT: any filters together, in any order and on any page, list wh
       holds: (issue: ModelIssue) => issue.in === each,
     })),
   ]
-  const names = [...new Set(filters.map(({ name }) => name))]
-  const oneOf = (name: string) => random.of(filters.filter((filter) => filter.name === name))
-  const pairs = names.flatMap((one, index) => names.slice(index + 1).map((other) => [oneOf(one), oneOf(other)]))
-  const triples = Array.from({ length: 150 }, () => {
-    const first = random.of(filters)
-    const second = random.of(filters.filter(({ name }) => name !== first.name))
-    const third = random.of(filters.filter(({ name }) => name !== first.name && name !== second.name))
-    return [first, second, third]
-  })
-  const cases = [...filters.map((filter) => [filter]), ...pairs, ...triples]
+  const cases = [
+    ...filters.map((filter) => [filter]),
+    ...pairsOf(filters, random),
+    ...Array.from({ length: 150 }, () => severalOf(filters, random, 3)),
+  ]
   let found = 0
   for (const chosen of cases) {
-    const caller = random.of(callers)
+    const caller = random.pick(callers)
     // Most issues are outside of any one project.
-    const place = random.chance(60) ? places[0]! : random.of(places)
-    const by = random.of(issueOrders)
-    const sort = random.of(['asc', 'desc'])
-    const given = chosen.flatMap(({ query }) => query)
-    const query = new URLSearchParams([
-      ...(place.all && !given.some(([name]) => name === 'scope') ? [['scope', 'all']] : []),
-      ...given.map(([name, value]) => [name, String(value)]),
-    ] as [string, string][])
+    const place = random.chance(0.6) ? places[0]! : random.pick(places)
+    const by = random.pick(issueOrders)
+    const sort = random.pick(['asc', 'desc'])
+    const names = chosen.flatMap(({ query }) => query.map(([name]) => name))
+    const query = queryOf(chosen, place.all && !names.includes('scope') ? { scope: 'all' } : {})
     const matching = issues.filter(
       (issue) => place.holds(issue) && mayRead(caller, issue) && chosen.every(({ matches }) => matches(issue, caller)),
     )
-    const what = `${caller.client.username} ${place.path}/issues?${decodeURIComponent(String(query))} by ${by} ${sort}`
+    const what = `${caller.client.username} ${place.path}/issues?${decodeURIComponent(query)} by ${by} ${sort}`
     const listed = await caller.client.get(`${place.path}/issues?${query}&order_by=${by}&sort=${sort}&per_page=100`)
-    const readable = listed.status === 200
-    if (!readable) {
+    if (listed.status !== 200) {
       // A project of which the caller sees nothing.
       expect(matching, what).toEqual([])
       continue
     }
-    const ofModel = new Set(issues.map(({ id }) => id))
-    expect
-      .soft(
-        listed.json.map(({ id }: { id: number }) => id).filter((id: number) => ofModel.has(id)),
-        what,
-      )
-      .toEqual(
-        sorted(matching, by, sort)
-          .map(({ id }) => id)
-          .slice(0, 100),
-      )
-    expect.soft(Number(listed.headers['x-total']), what).toBe(matching.length)
-    if (!given.some(([name]) => name === 'state')) {
+    expectListed(listed, sorted(matching, by, sort), what)
+    if (!names.includes('state')) {
       const { statistics } = (await caller.client.get(`${place.path}/issues_statistics?${query}`)).json
       const opened = matching.filter(({ state }) => state === 'opened').length
       expect.soft(statistics.counts, what).toEqual({
@@ -266,15 +218,9 @@ test('D3-ISSUES-NOT: any filters together, in any order and on any page, list wh
   // The pages of each order, one after the other, have every issue once.
   for (const by of issueOrders)
     for (const sort of ['asc', 'desc'])
-      for (const caller of [callers[0]!, random.of(callers.slice(1))]) {
-        const listed: number[] = []
-        for (let page = 1; listed.length === (page - 1) * 33; page += 1) {
-          const query = `scope=all&order_by=${by}&sort=${sort}&per_page=33&page=${page}`
-          listed.push(...(await caller.client.get(`/issues?${query}`)).json.map(({ id }: { id: number }) => id))
-        }
+      for (const caller of [callers[0]!, random.pick(callers.slice(1))]) {
+        const listed = await idsOfPages(caller.client, `/issues?scope=all&order_by=${by}&sort=${sort}`)
         const readable = issues.filter((issue) => mayRead(caller, issue))
-        expect(listed, `${caller.client.username} by ${by} ${sort}`).toEqual(
-          sorted(readable, by, sort).map(({ id }) => id),
-        )
+        expect(listed, `${caller.client.username} by ${by} ${sort}`).toEqual(idsOf(sorted(readable, by, sort)))
       }
 })

@@ -1,3 +1,5 @@
+import type { Random } from '../../../../bench/varied/random.ts'
+import { dayFromNow } from '../../../../test/list-model.ts'
 import { addEpicIssues } from '../../../../test/tables/epics.ts'
 import {
   addDatedMilestones,
@@ -13,28 +15,7 @@ import type { Client, TestGroup, TestProject, World } from '../../../../test/wor
 import { type Level, levels, type Visibility } from '../../../access/levels.ts'
 import { openEpic } from '../epics/testing.ts'
 
-/** Random numbers that are the same for the same seed. */
-export class Random {
-  #state: number
-  constructor(seed: number) {
-    this.#state = seed
-  }
-
-  /** From 0 to `below` - 1. */
-  upTo(below: number): number {
-    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((this.#state / 2 ** 32) * below)
-  }
-
-  chance = (percent: number): boolean => this.upTo(100) < percent
-  of = <T>(list: readonly T[]): T => list[this.upTo(list.length)]!
-  some = <T>(list: readonly T[], percent: number): T[] => list.filter(() => this.chance(percent))
-}
-
 const day = 86_400_000
-
-/** A day from today, in UTC. */
-export const dayFromNow = (days: number): string => new Date(Date.now() + days * day).toISOString().slice(0, 10)
 
 type ModelMilestone = {
   readonly id: number
@@ -159,7 +140,7 @@ export async function makeModel(world: World, random: Random): Promise<Model> {
     )
   const priorities = projects.flatMap((each) =>
     labelsOf(each).flatMap((label) =>
-      random.chance(60) ? [{ project_id: each.project.id, label_id: label.id, priority: random.upTo(4) }] : [],
+      random.chance(0.6) ? [{ project_id: each.project.id, label_id: label.id, priority: random.whole(0, 3) }] : [],
     ),
   )
   await addLabelPriorities(world, priorities)
@@ -201,9 +182,9 @@ export async function makeModel(world: World, random: Random): Promise<Model> {
     )
     return found.length === 0 ? undefined : Math.min(...found.map(({ priority }) => priority))
   }
-  const at = () => new Date(Date.now() - random.upTo(40) * day - random.upTo(3)).toISOString()
+  const at = () => new Date(Date.now() - random.whole(0, 39) * day - random.whole(0, 2)).toISOString()
   const planned = Array.from({ length: 200 }, (_, index): ModelIssue => {
-    const place = random.of(projects)
+    const place = random.pick(projects)
     const iid = (counts.get(place) ?? 0) + 1
     counts.set(place, iid)
     const own = random.some(labelsOf(place), 35)
@@ -212,21 +193,21 @@ export async function makeModel(world: World, random: Random): Promise<Model> {
       id: index,
       iid,
       in: place,
-      title: random.of(titles),
-      description: random.of(texts),
-      author: random.of(people),
-      assignees: random.some(people, 15),
+      title: random.pick(titles),
+      description: random.pick(texts),
+      author: random.pick(people),
+      assignees: random.some(people, 0.15),
       labels: own,
       priority: priorityIn(place, own),
-      milestone: random.chance(60) ? random.of(milestonesOf(place)) : undefined,
-      state: random.chance(65) ? 'opened' : 'closed',
-      confidential: random.chance(35),
-      due: random.chance(60) ? dayFromNow(random.upTo(90) - 40) : null,
-      weight: random.chance(50) ? random.upTo(4) : null,
-      position: random.chance(50) ? random.upTo(1000) : null,
+      milestone: random.chance(0.6) ? random.pick(milestonesOf(place)) : undefined,
+      state: random.chance(0.65) ? 'opened' : 'closed',
+      confidential: random.chance(0.35),
+      due: random.chance(0.6) ? dayFromNow(random.whole(0, 89) - 40) : null,
+      weight: random.chance(0.5) ? random.whole(0, 3) : null,
+      position: random.chance(0.5) ? random.whole(0, 999) : null,
       created,
-      updated: random.chance(50) ? created : new Date(Date.now() - random.upTo(1000)).toISOString(),
-      awards: people.flatMap(({ id }) => random.some(['thumbsup', 'tada'], 15).map((name) => ({ user: id, name }))),
+      updated: random.chance(0.5) ? created : new Date(Date.now() - random.whole(0, 999)).toISOString(),
+      awards: people.flatMap(({ id }) => random.some(['thumbsup', 'tada'], 0.15).map((name) => ({ user: id, name }))),
     }
   })
   const ids = await addIssues(
@@ -269,7 +250,7 @@ export async function makeModel(world: World, random: Random): Promise<Model> {
     epics.push({ id: (await openEpic(world, { group: holder, confidential })).id, readers })
   const withEpics = issues.map((issue) => {
     const usable = issue.in === projects[1] ? epics : issue.in.inGroup ? epics.slice(0, 2) : []
-    return usable.length > 0 && random.chance(60) ? { ...issue, epic: random.of(usable) } : issue
+    return usable.length > 0 && random.chance(0.6) ? { ...issue, epic: random.pick(usable) } : issue
   })
   await addEpicIssues(
     world,

@@ -1,4 +1,16 @@
 import { expect, test } from 'vitest'
+import { Random } from '../../../../bench/varied/random.ts'
+import {
+  dayFromNow,
+  expectListed,
+  filterBy,
+  idsOf,
+  idsOfPages,
+  type ModelFilter,
+  pairsOf,
+  queryOf,
+  sortedBy,
+} from '../../../../test/list-model.ts'
 import { addDatedMilestones, addLabels } from '../../../../test/tables/issues.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import {
@@ -9,7 +21,6 @@ import {
 } from '../../../../test/tables/review.ts'
 import { type Client, type TestGroup, type TestProject, World } from '../../../../test/world.ts'
 import type { Visibility } from '../../../access/levels.ts'
-import { dayFromNow, Random } from '../../planning/issue-lists/testing.ts'
 import { mergeRequestStates } from '../merge-requests/states.ts'
 import { mergeRequestOrders } from './list-queries.ts'
 
@@ -52,12 +63,7 @@ type ModelMergeRequest = {
   readonly awards: readonly { readonly user: number; readonly name: string }[]
 }
 
-/** A filter as parameters, and the same in memory. */
-type Filter = {
-  /** Filters with the same name are not combined. */
-  readonly name: string
-  readonly query: readonly (readonly [name: string, value: string | number])[]
-  readonly matches: (mergeRequest: ModelMergeRequest, caller: Caller) => boolean
+type Filter = ModelFilter<ModelMergeRequest, Caller> & {
   /** Where the parameter exists; everywhere if absent. */
   readonly only?: readonly ('all' | 'group' | 'project')[]
 }
@@ -158,15 +164,15 @@ async function makeModel(world: World, random: Random) {
   const numbers = new Map<ModelProject, number>()
   const taken = new Set<string>()
   const planned = Array.from({ length: 200 }, (): Omit<ModelMergeRequest, 'id'> => {
-    const place = random.of(projects)
+    const place = random.pick(projects)
     const iid = (numbers.get(place) ?? 0) + 1
     numbers.set(place, iid)
-    const created = new Date(Date.now() - random.upTo(40) * day - random.upTo(3)).toISOString()
-    const [source, targetBranch] = [random.chance(70) ? place : random.of(projects), random.of(['main', 'stable'])]
-    const state = random.chance(50) ? 'opened' : random.of(mergeRequestStates)
+    const created = new Date(Date.now() - random.whole(0, 39) * day - random.whole(0, 2)).toISOString()
+    const [source, targetBranch] = [random.chance(0.7) ? place : random.pick(projects), random.pick(['main', 'stable'])]
+    const state = random.chance(0.5) ? 'opened' : random.pick(mergeRequestStates)
     // Two that are open have different branches.
     const branches = JSON.stringify([place.project.id, source.project.id, targetBranch])
-    const isTopic = random.chance(25) && (state === 'closed' || state === 'merged' || !taken.has(branches))
+    const isTopic = random.chance(0.25) && (state === 'closed' || state === 'merged' || !taken.has(branches))
     if (isTopic && state !== 'closed' && state !== 'merged') taken.add(branches)
     return {
       iid,
@@ -174,19 +180,19 @@ async function makeModel(world: World, random: Random) {
       source,
       sourceBranch: isTopic ? 'topic' : `branch-${iid}`,
       targetBranch,
-      title: random.of(titles),
-      description: random.of(texts),
-      author: random.of(people),
+      title: random.pick(titles),
+      description: random.pick(texts),
+      author: random.pick(people),
       state,
       created,
-      updated: random.chance(50) ? created : new Date(Date.now() - random.upTo(1000)).toISOString(),
-      labels: random.some(labelNames, 35),
-      milestone: random.chance(60) ? random.of(milestonesIn(place)) : undefined,
-      assignees: random.some(people, 15),
-      reviewers: random.some(people, 15),
-      approvers: random.some(people, 15),
-      approved: random.some(people, 15),
-      awards: people.flatMap(({ id }) => random.some(['thumbsup', 'tada'], 15).map((name) => ({ user: id, name }))),
+      updated: random.chance(0.5) ? created : new Date(Date.now() - random.whole(0, 999)).toISOString(),
+      labels: random.some(labelNames, 0.35),
+      milestone: random.chance(0.6) ? random.pick(milestonesIn(place)) : undefined,
+      assignees: random.some(people, 0.15),
+      reviewers: random.some(people, 0.15),
+      approvers: random.some(people, 0.15),
+      approved: random.some(people, 0.15),
+      awards: people.flatMap(({ id }) => random.some(['thumbsup', 'tada'], 0.15).map((name) => ({ user: id, name }))),
     }
   })
   const ids = await addMergeRequests(
@@ -237,11 +243,7 @@ const mayRead =
   }
 
 function filtersOf({ people, projects, mergeRequests }: Awaited<ReturnType<typeof makeModel>>): Filter[] {
-  const one = (name: string, value: string | number, matches: Filter['matches']): Filter => ({
-    name,
-    query: [[name, value]],
-    matches,
-  })
+  const one = filterBy<ModelMergeRequest, Caller>
   const [first, second] = [people[1]!, people[2]!]
   const some = mergeRequests[17]!
   const has =
@@ -255,14 +257,10 @@ function filtersOf({ people, projects, mergeRequests }: Awaited<ReturnType<typeo
     (who: 'approved' | 'approvers'): Filter['matches'] =>
     (each) =>
       each[who].includes(first) && each[who].includes(second)
-  const idsOf = (name: string, who: 'approved' | 'approvers'): Filter[] => [
+  const users = (name: string, who: 'approved' | 'approvers'): Filter[] => [
     one(name, 'None', ({ [who]: users }) => users.length === 0),
     one(name, 'any', ({ [who]: users }) => users.length > 0),
-    {
-      name,
-      query: [first, second].map(({ id }) => [`${name}[]`, id] as const),
-      matches: both(who),
-    },
+    one(name, idsOf([first, second]), both(who)),
   ]
   return [
     ...mergeRequestStates.map((state) => one('state', state, (each) => each.state === state)),
@@ -289,8 +287,8 @@ function filtersOf({ people, projects, mergeRequests }: Awaited<ReturnType<typeo
     one('reviewer_id', 'None', ({ reviewers }) => reviewers.length === 0),
     one('reviewer_id', 'Any', ({ reviewers }) => reviewers.length > 0),
     { ...one('reviewer_username', first.username, ({ reviewers }) => reviewers.includes(first)), name: 'reviewer_id' },
-    ...idsOf('approver_ids', 'approvers'),
-    ...idsOf('approved_by_ids', 'approved'),
+    ...users('approver_ids', 'approvers'),
+    ...users('approved_by_ids', 'approved'),
     one('my_reaction_emoji', 'tada', has('tada')),
     one('my_reaction_emoji', 'None', (each, caller) => !awarded(each, caller)),
     one('my_reaction_emoji', 'Any', awarded),
@@ -309,12 +307,7 @@ function filtersOf({ people, projects, mergeRequests }: Awaited<ReturnType<typeo
     one('source_project_id', projects[0]!.project.id, ({ source }) => source === projects[0]),
     { ...one('wip', 'yes', isDraft), only: ['all', 'project'] },
     { ...one('wip', 'no', (each, caller) => !isDraft(each, caller)), only: ['all', 'project'] },
-    {
-      name: 'iids',
-      query: [1, 3, 5, 7, 11].map((iid) => ['iids[]', iid] as const),
-      matches: ({ iid }) => [1, 3, 5, 7, 11].includes(iid),
-      only: ['project'],
-    },
+    { ...one('iids', [1, 3, 5, 7, 11], ({ iid }) => [1, 3, 5, 7, 11].includes(iid)), only: ['project'] },
     one('created_after', some.created, ({ created }) => created >= some.created),
     one('created_before', some.created, ({ created }) => created <= some.created),
     one('updated_after', some.updated, ({ updated }) => updated >= some.updated),
@@ -328,8 +321,7 @@ function sorted(
   sort: string,
 ): ModelMergeRequest[] {
   const key = { created_at: 'created', updated_at: 'updated' } as const
-  const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
-  return [...mergeRequests].sort((a, b) => compare(a[key[by]], b[key[by]]) * (sort === 'desc' ? -1 : 1) || b.id - a.id)
+  return sortedBy(mergeRequests, (each) => [each[key[by]]], sort)
 }
 
 test('any filters together, in any order and on any page, list the merge requests that a plain filter of all leaves', async () => {
@@ -353,29 +345,18 @@ test('any filters together, in any order and on any page, list the merge request
       holds: (mergeRequest: ModelMergeRequest) => mergeRequest.in === each,
     })),
   ] as const
-  const names = [...new Set(filters.map(({ name }) => name))]
-  const oneOf = (name: string) => random.of(filters.filter((filter) => filter.name === name))
-  const pairs = names.flatMap((one, index) => names.slice(index + 1).map((other) => [oneOf(one), oneOf(other)]))
-  const cases = [...filters.map((filter) => [filter]), ...pairs]
+  const cases = [...filters.map((filter) => [filter]), ...pairsOf(filters, random)]
   let found = 0
   for (const chosen of cases) {
-    const caller = random.of(callers)
+    const caller = random.pick(callers)
     const suitable = places.filter(({ kind }) => chosen.every(({ only }) => !only || only.includes(kind)))
     if (suitable.length === 0) continue
     // Most are outside of any one project.
-    const place = random.chance(60) ? suitable[0]! : random.of(suitable)
-    const [by, sort] = [random.of(mergeRequestOrders), random.of(['asc', 'desc'])]
-    const given = chosen.flatMap(({ query }) => query)
-    const query = new URLSearchParams([
-      ...(place.kind === 'all' && !given.some(([name]) => name === 'scope') ? [['scope', 'all']] : []),
-      ...given.map(([name, value]) => [name, String(value)]),
-      ...[
-        ['order_by', by],
-        ['sort', sort],
-        ['per_page', '100'],
-      ],
-    ] as [string, string][])
-    const what = `${caller.client.username} ${place.path}/merge_requests?${decodeURIComponent(String(query))}`
+    const place = random.chance(0.6) ? suitable[0]! : random.pick(suitable)
+    const [by, sort] = [random.pick(mergeRequestOrders), random.pick(['asc', 'desc'])]
+    const needsScope = place.kind === 'all' && chosen.every(({ name }) => name !== 'scope')
+    const query = queryOf(chosen, { ...(needsScope && { scope: 'all' }), order_by: by, sort, per_page: 100 })
+    const what = `${caller.client.username} ${place.path}/merge_requests?${decodeURIComponent(query)}`
     const matching = mergeRequests.filter(
       (each) => place.holds(each) && readable(caller, each) && chosen.every(({ matches }) => matches(each, caller)),
     )
@@ -386,17 +367,7 @@ test('any filters together, in any order and on any page, list the merge request
       expect(matching, what).toEqual([])
       continue
     }
-    expect
-      .soft(
-        listed.json.map(({ id }: { id: number }) => id),
-        what,
-      )
-      .toEqual(
-        sorted(matching, by, sort)
-          .map(({ id }) => id)
-          .slice(0, 100),
-      )
-    expect.soft(Number(listed.headers['x-total']), what).toBe(matching.length)
+    expectListed(listed, sorted(matching, by, sort), what)
     found += matching.length
   }
   expect(found).toBeGreaterThan(cases.length)
@@ -404,19 +375,16 @@ test('any filters together, in any order and on any page, list the merge request
   // The pages of each order, one after the other, have every merge request once; one beyond them has none.
   for (const by of mergeRequestOrders)
     for (const sort of ['asc', 'desc'])
-      for (const caller of [callers[0]!, random.of(callers.slice(1))]) {
-        const listed: number[] = []
-        for (let page = 1; listed.length === (page - 1) * 33; page += 1) {
-          const query = `scope=all&order_by=${by}&sort=${sort}&per_page=33&page=${page}`
-          listed.push(...(await caller.client.get(`/merge_requests?${query}`)).json.map(({ id }: { id: number }) => id))
-        }
+      for (const caller of [callers[0]!, random.pick(callers.slice(1))]) {
+        const path = `/merge_requests?scope=all&order_by=${by}&sort=${sort}`
+        const listed = await idsOfPages(caller.client, path)
         const all = sorted(
           mergeRequests.filter((each) => readable(caller, each)),
           by,
           sort,
         )
-        expect(listed, `${caller.client.username} by ${by} ${sort}`).toEqual(all.map(({ id }) => id))
-        const beyond = await caller.client.get(`/merge_requests?scope=all&order_by=${by}&sort=${sort}&page=5000`)
+        expect(listed, `${caller.client.username} by ${by} ${sort}`).toEqual(idsOf(all))
+        const beyond = await caller.client.get(`${path}&page=5000`)
         expect([beyond.json, Number(beyond.headers['x-total'])]).toEqual([[], all.length])
       }
 })
