@@ -61,6 +61,8 @@ export type Amending = {
   readonly state: Map<string, number>
   /** The name of a user whom the importer replaces; undefined if the user was found. */
   readonly lostName: (username: string) => string | undefined
+  /** Counts records that are left out; without a name, those of the relation. Records for which `amend` returns undefined are counted anyway. */
+  readonly leaveOut: (relation?: string, count?: number) => void
 }
 
 /** Rows per statement. */

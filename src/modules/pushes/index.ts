@@ -15,6 +15,7 @@ export { ProtectedBranch } from './protected-branches/entity.ts'
 export { protectOneBranch, unprotectOneBranch } from './protected-branches/service.ts'
 export { protectFirstBranch } from './protected-refs/default-branch.ts'
 export { recordEndedGrants } from './protected-refs/deleted-grantees.ts'
+export { accessLevels } from './protected-refs/levels.ts'
 export { loadProtections } from './protected-refs/protections.ts'
 export { findProtectedRefs, type ProtectedRefRow } from './protected-refs/queries.ts'
 export {

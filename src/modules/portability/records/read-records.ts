@@ -143,12 +143,19 @@ class Writer {
         continue
       }
       const changed = amend
-        ? amend(record, { line, state: this.#state, lostName: (username) => people.lostName(username) })
+        ? amend(record, {
+            line,
+            state: this.#state,
+            lostName: (username) => people.lostName(username),
+            leaveOut: (relation, count) => this.#count(relation, count),
+          })
         : record
       const supplied = changed && supply ? await supply(this.#relation, changed) : changed
       const row = supplied && this.#rowOf(supplied, line)
       if (!row) {
-        this.#leaveOut(line)
+        // No row has this id.
+        this.#ids[line] = 0
+        this.#count()
         continue
       }
       if (hasId) {
@@ -174,11 +181,9 @@ class Writer {
     return [...first.values()]
   }
 
-  #leaveOut(line: number): void {
+  #count(leftOutOf = this.#relation.name, count = 1): void {
     const { leftOut } = this.#importing
-    // No row has this id.
-    this.#ids[line] = 0
-    leftOut.set(this.#relation.name, (leftOut.get(this.#relation.name) ?? 0) + 1)
+    leftOut.set(leftOutOf, (leftOut.get(leftOutOf) ?? 0) + count)
   }
 
   /** Undefined if the row has no meaning without what it refers to. */

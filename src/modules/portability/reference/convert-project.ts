@@ -8,7 +8,7 @@ import { addMember } from './members.ts'
 import { addMilestone, convertNoteable, type Noteables, noteableLabel, partsOf } from './noteables.ts'
 import { convertPipelines } from './pipelines.ts'
 import { attributesOf, settingRelations } from './project-attributes.ts'
-import { addProtection } from './protections.ts'
+import { addProtections } from './protections.ts'
 import { addRelease } from './releases.ts'
 import { addRules } from './rules.ts'
 import { SnippetConverter, type SnippetFile } from './snippets.ts'
@@ -66,8 +66,7 @@ export async function convertProject(
   snippets.finish()
   for await (const release of tree.of('releases')) await addRelease(noteables, release)
   await convertPipelines(to, tree.of('ci_pipelines'))
-  for await (const one of tree.of('protected_branches')) await addProtection(to, 'branch', one)
-  for await (const one of tree.of('protected_tags')) await addProtection(to, 'tag', one)
+  await addProtections(to, tree)
   for await (const board of tree.of('boards')) await addBoard(to, board, partsOf(noteables))
   for await (const badge of tree.of('project_badges'))
     await to.add('badges', { ...pick(badge, 'name', 'link_url', 'image_url'), ...timesOf(badge) })

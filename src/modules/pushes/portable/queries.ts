@@ -2,6 +2,7 @@ import {
   choice,
   flag,
   hex,
+  informs,
   level,
   moment,
   orElse,
@@ -13,14 +14,27 @@ import {
   whole,
   words,
 } from '../../../db/portable/columns.ts'
-import { heldBy, type Relation } from '../../../db/portable/relation.ts'
+import { type Amending, heldBy, type PortableRecord, type Relation } from '../../../db/portable/relation.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { saveLargeFilesSize } from '../../projects/index.ts'
+import { accessLevels } from '../protected-refs/levels.ts'
 
 const times = { created_at: moment, updated_at: moment }
 const pattern = orNull(words(2047))
 
-/** What `pushes` has of a project: protections without groups, the push rule, locks of files. */
+/**
+ * Leaves out access of a group, or of a user who is not found. A list of those who may push, merge or create may become empty, which
+ * allows no one; one of those who may unprotect would then allow all maintainers, so it gets administrators instead.
+ */
+function onlyFound(record: PortableRecord, { lostName, leaveOut }: Amending): PortableRecord | undefined {
+  const { user, of_group: ofGroup, action } = record
+  if (ofGroup !== true && (typeof user !== 'string' || lostName(user) === undefined)) return record
+  if (action !== 'unprotect') return undefined
+  leaveOut()
+  return { ...record, user: null, access_level: accessLevels.administrators }
+}
+
+/** What `pushes` has of a project: protections without the names of groups, the push rule, locks of files. */
 export const pushesRelations: readonly Relation[] = [
   {
     name: 'protected_refs',
@@ -40,14 +54,16 @@ export const pushesRelations: readonly Relation[] = [
     name: 'protected_ref_access',
     table: 'protected_ref_access',
     from: raw('from protected_refs m join protected_ref_access t on t.protected_ref_id = m.id'),
-    where: ({ id }) => sql`m.project_id = ${id} and t.group_id is null`,
+    where: ({ id }) => sql`m.project_id = ${id}`,
     order: ['m.id', 't.id'],
     columns: {
       protected_ref: { ...partOf('protected_refs'), column: 'protected_ref_id' },
       action: choice('push', 'merge', 'unprotect', 'create'),
       access_level: orNull(level(0, 30, 40, 60)),
       user: { ...participantOrNull, column: 'user_id' },
+      of_group: orNull(informs('nullif(t.group_id is not null, false)', flag)),
     },
+    amend: onlyFound,
     repeats: 'skip',
   },
   {

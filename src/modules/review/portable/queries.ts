@@ -2,6 +2,7 @@ import {
   author,
   choice,
   flag,
+  informs,
   moment,
   oid,
   orElse,
@@ -182,7 +183,21 @@ const ruleColumns = {
   approvals_required: whole(),
   applies_to_all_protected_branches: orElse(flag, false),
   created_at: moment,
+  groups: orNull(
+    informs(
+      'nullif((select count(*)::integer from approval_rule_groups g where g.approval_rule_id = t.id), 0)',
+      whole(),
+    ),
+  ),
 }
+
+/** Counts the groups that a rule names, which are left out. It requires as many approvals as before. */
+const withoutGroups =
+  (rule: string) =>
+  (record: PortableRecord, { leaveOut }: Amending): PortableRecord => {
+    if (typeof record['groups'] === 'number') leaveOut(`${rule}_groups`, record['groups'])
+    return record
+  }
 
 const rules: Relation = {
   name: 'approval_rules',
@@ -191,6 +206,7 @@ const rules: Relation = {
   columns: ruleColumns,
   hasId: true,
   holder: ['project_id'],
+  amend: withoutGroups('approval_rules'),
 }
 
 const ruleParts = (rule: string, from: string): readonly Relation[] => [
@@ -219,6 +235,7 @@ const rulesOfMergeRequests: Relation = {
     ...ruleColumns,
   },
   hasId: true,
+  amend: withoutGroups('merge_request_approval_rules'),
 }
 
 const branches: Relation = {
