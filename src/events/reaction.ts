@@ -8,6 +8,10 @@ export type Reaction<K extends EventName> = {
   readonly toAll?: (tx: Tx, events: readonly NewEvent<K>[]) => Promise<unknown>
 }
 
+/** A reaction that treats the events of one change together. */
+export const toEvents = <E>(toAll: (tx: Tx, events: readonly E[]) => Promise<unknown>) =>
+  Object.assign((tx: Tx, event: E) => toAll(tx, [event]), { toAll })
+
 /** Reactions by event name. */
 export type Reactions = { readonly [K in EventName]?: readonly Reaction<K>[] }
 

@@ -1,31 +1,9 @@
 import { expect } from 'vitest'
-import { contextFor } from '../../../test/contexts.ts'
-import { test, unique, type World } from '../../../test/world.ts'
-import type { Ctx } from '../../api/ctx.ts'
-import type { Tx } from '../../db/db.ts'
+import { counting } from '../../../test/counting.ts'
+import { test, unique } from '../../../test/world.ts'
 import { exportArchive } from './exports/jobs.ts'
 import { importArchive } from './imports/jobs.ts'
 import { download, freshAdministrator, upload } from './testing.ts'
-
-/** A context of the jobs process that counts the statements of its transactions. */
-async function counting(world: World): Promise<{ ctx: Ctx; counts: { statements: number } }> {
-  const ctx = await contextFor(world, null)
-  const counts = { statements: 0 }
-  const counted = new Set(['rows', 'row', 'exists', 'run'])
-  const watched = (tx: Tx): Tx =>
-    new Proxy(tx, {
-      get(target, name) {
-        const value = Reflect.get(target, name)
-        if (typeof value !== 'function') return value
-        return (...given: unknown[]) => {
-          if (counted.has(String(name))) counts.statements++
-          return value.apply(target, given)
-        }
-      },
-    })
-  const transaction: Ctx['transaction'] = (work) => ctx.transaction((tx) => work(watched(tx)))
-  return { ctx: { ...ctx, transaction }, counts }
-}
 
 test('exports and imports need as many statements for forty issues with notes and labels as for two', async ({
   world,

@@ -1,17 +1,12 @@
-import type { Tx } from '../../../db/db.ts'
 import type { AnyEvent } from '../../../events/catalogue.ts'
-import type { Reaction, Reactions } from '../../../events/reaction.ts'
+import { type Reaction, type Reactions, toEvents } from '../../../events/reaction.ts'
 import { insideGroup, ownedByUser, recordDeletedProjects, recordDeletedSubgroups } from './contents-queries.ts'
 import { recordHookEvents } from './record-queries.ts'
 import { type HookedEvent, hookedEvents, ruleOf } from './rules.ts'
 
 /** Writes what hooks receive of an event; the sender fans it out and sends it after the commit. */
-const recordForHooks: Reaction<HookedEvent> = Object.assign(
-  (tx: Tx, event: AnyEvent & { kind: HookedEvent }) => recordHookEvents(tx, [event], ruleOf(event.kind)),
-  {
-    toAll: (tx: Tx, events: readonly (AnyEvent & { kind: HookedEvent })[]) =>
-      recordHookEvents(tx, events, ruleOf(events[0]!.kind)),
-  },
+const recordForHooks: Reaction<HookedEvent> = toEvents((tx, events: readonly (AnyEvent & { kind: HookedEvent })[]) =>
+  recordHookEvents(tx, events, ruleOf(events[0]!.kind)),
 )
 
 /** What goes with a group is sent before the group. */

@@ -1,10 +1,12 @@
 import { describe, expect } from 'vitest'
+import { counting } from '../../../../test/counting.ts'
 import { auditOfNoun, eventsOf } from '../../../../test/tables/events.ts'
 import { test } from '../../../../test/world.ts'
 import { removeGroup } from '../../groups/groups/jobs.ts'
 import { removeUser } from '../../groups/user-removal/jobs.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
+import { recordLostApprovers } from './deleted-approvers.ts'
 
 describe('approval rules that name a user or group that is deleted', () => {
   test('require as many approvals as before, also when they name no one any more, and change with an event and an audit row', async ({
@@ -54,5 +56,39 @@ describe('approval rules that name a user or group that is deleted', () => {
           { verb: 'change', target_details: 'By group' },
         ]),
       )
+  })
+
+  test('queue automatic merges with as many statements for nine merge requests as for two', async ({ world }) => {
+    const ann = await world.user()
+    const project = await storedProject(world, { visibility: 'public', members: [[ann, 'developer']] })
+    await world.root.post(`/projects/${project.id}/approval_rules`, {
+      name: 'Of all',
+      approvals_required: 1,
+      user_ids: [ann.id],
+    })
+    let opened = 0
+    const statements = async (count: number) => {
+      for (; opened < count; opened++) {
+        const { at, head, branch } = await openMergeRequest(world, {
+          project,
+          branch: `topic-${opened}`,
+          files: { [`${opened}`]: 'x\n' },
+        })
+        const rule = { name: 'Own', approvals_required: 1, user_ids: [ann.id] }
+        expect((await world.root.post(`${at}/approval_rules`, rule)).status).toBe(201)
+        await world.root.post(`/projects/${project.id}/statuses/${head}`, { state: 'running', ref: branch })
+        expect((await ann.post(`${at}/approve`)).status).toBe(201)
+        expect((await world.root.put(`${at}/merge`, { merge_when_pipeline_succeeds: true })).status).toBe(200)
+      }
+      const { ctx, counts } = await counting(world)
+      const event = { kind: 'user_deleted', actorId: 1, payload: { user_id: ann.id } } as const
+      await ctx.transaction((tx) => recordLostApprovers(tx, event as never))
+      const queued = await world.takeJobs(`merge_when_pipeline_succeeds:${project.id}:%`)
+      expect(queued).toHaveLength(count)
+      return counts.statements
+    }
+    const few = await statements(2)
+    expect(few).toBeGreaterThan(2)
+    expect(await statements(9)).toBe(few)
   })
 })

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import type { EventPlace } from '../../../events/catalogue.ts'
-import type { Reaction } from '../../../events/reaction.ts'
+import type { EventPlace, NewEvent } from '../../../events/catalogue.ts'
+import { type Reaction, toEvents } from '../../../events/reaction.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { enqueueEach, enqueueWhere, job } from '../../../jobs/job.ts'
 import { Failure } from '../../../kernel/failure.ts'
@@ -13,7 +13,7 @@ import { loadMergeRequest } from '../merge-requests/subject.ts'
 import { merge } from './merge-service.ts'
 import { headPipeline } from './mergeable.ts'
 import { awaiting, findMerging } from './queries.ts'
-import { findWaiting, heldAfterPipeline, isAwaited, waitingInto } from './waiting-queries.ts'
+import { type AwaitedRow, heldAfterPipeline, isAwaited, waitingAmong, waitingInto } from './waiting-queries.ts'
 
 /**
  * Merges merge requests that wait for a pipeline of a commit in its own project, for the user who enabled the automatic merge, if
@@ -47,46 +47,66 @@ export const mergeIfPipelineSucceeded: Reaction<'merge_request_auto_merge_enable
   if (pipeline && isPassing(pipeline.status)) await mergeLater(tx, projectId, payload.sha)
 }
 
-/** Queues it for what a merge request waits for, if it waits. */
-async function mergeIfWaiting(tx: Tx, mergeRequestId: number, how: { readonly settled?: boolean } = {}): Promise<void> {
-  const waiting = await findWaiting(tx, mergeRequestId, how)
-  if (waiting) await mergeLater(tx, waiting.source_project_id, waiting.sha)
+/** Queues it for each of these commits, which are in one order, so that concurrent transactions do not deadlock. One statement. */
+async function mergeEach(tx: Tx, awaited: readonly AwaitedRow[]): Promise<void> {
+  if (awaited.length === 0) return
+  const inputs = awaited.map(({ source_project_id: projectId, sha }) => ({ projectId, sha }))
+  await enqueueEach(tx, mergeAwaited, inputs)
+}
+
+/** Queues it for what merge requests wait for, if they wait. */
+async function mergeIfWaiting(
+  tx: Tx,
+  mergeRequestIds: readonly number[],
+  how: { readonly settled?: boolean } = {},
+): Promise<void> {
+  if (mergeRequestIds.length > 0) await mergeEach(tx, await waitingAmong(tx, mergeRequestIds, how))
 }
 
 /** Merges what waited only for its last discussion to be resolved or deleted. */
-export const mergeWhenDiscussionsAreResolved: Reaction<'discussion_resolved' | 'note_deleted'> = async (
-  tx,
-  { payload: { noteable_type, noteable_id } },
-) => {
-  if (noteable_type === 'MergeRequest') await mergeIfWaiting(tx, noteable_id!, { settled: true })
-}
+export const mergeWhenDiscussionsAreResolved = toEvents<NewEvent<'discussion_resolved' | 'note_deleted'>>(
+  (tx, events) =>
+    mergeIfWaiting(
+      tx,
+      events.flatMap(({ payload }) => (payload.noteable_type === 'MergeRequest' ? payload.noteable_id! : [])),
+      { settled: true },
+    ),
+)
 
 /** Merges what waited only for its last approval. */
 export const mergeWhenApproved: Reaction<'merge_request_approved'> = (tx, { payload }) =>
-  mergeIfWaiting(tx, payload.merge_request_id)
+  mergeIfWaiting(tx, [payload.merge_request_id])
 
 /** Merges what waited only because it was a draft, or for approvals that it does not need any more. */
 export const mergeWhenReady: Reaction<'merge_request_updated'> = async (
   tx,
   { payload: { merge_request_id, changes } },
 ) => {
-  if (changes?.['title'] || changes?.['approvals_before_merge']) await mergeIfWaiting(tx, merge_request_id)
+  if (changes?.['title'] || changes?.['approvals_before_merge']) await mergeIfWaiting(tx, [merge_request_id])
 }
 
-/** Queues it for all that merge requests into a project, or into projects of a group, wait for. */
-async function mergeAllWaiting(tx: Tx, place: EventPlace): Promise<void> {
-  for (const { source_project_id, sha } of await waitingInto(tx, place)) await mergeLater(tx, source_project_id, sha)
+/** Queues it for all that merge requests into projects, or into projects of groups, wait for. */
+async function mergeAllWaiting(tx: Tx, places: readonly EventPlace[]): Promise<void> {
+  const projectIds = [...new Set(places.flatMap(({ projectId }) => projectId ?? []))]
+  const groupIds = [...new Set(places.flatMap(({ groupId }) => groupId ?? []))]
+  if (projectIds.length + groupIds.length > 0) await mergeEach(tx, await waitingInto(tx, { projectIds, groupIds }))
 }
 
 /**
  * Merges what waited only for approvals that rules do not demand any more. A new rule may replace one that demands those of other users.
  */
-export const mergeWhenRulesDemandLess: Reaction<
-  'approval_rule_created' | 'approval_rule_updated' | 'approval_rule_deleted'
-> = async (tx, { payload: { merge_request_id }, ...event }) => {
-  if (merge_request_id !== undefined) await mergeIfWaiting(tx, merge_request_id)
-  else await mergeAllWaiting(tx, event)
-}
+export const mergeWhenRulesDemandLess = toEvents<
+  NewEvent<'approval_rule_created' | 'approval_rule_updated' | 'approval_rule_deleted'>
+>(async (tx, events) => {
+  await mergeIfWaiting(
+    tx,
+    events.flatMap(({ payload }) => payload.merge_request_id ?? []),
+  )
+  await mergeAllWaiting(
+    tx,
+    events.filter(({ payload }) => payload.merge_request_id === undefined),
+  )
+})
 
 /** Settings of projects that can keep merge requests from being merged. */
 const demanding: ReadonlySet<string> = new Set([
@@ -97,15 +117,14 @@ const demanding: ReadonlySet<string> = new Set([
 
 /** Merges what waited only because of settings of the project. */
 export const mergeWhenSettingsDemandLess: Reaction<'project_updated'> = async (tx, { projectId, payload }) => {
-  if (payload.changed.some((name) => demanding.has(name))) await mergeAllWaiting(tx, { projectId })
+  if (payload.changed.some((name) => demanding.has(name))) await mergeAllWaiting(tx, [{ projectId }])
 }
 
 /**
  * Merges what waited only because the project was archived, because protection did not let the user merge, or for approvals that
  * protection or settings for them demanded. With several protections, the one that allows most decides.
  */
-export const mergeWhenProjectAllows = (tx: Tx, { projectId }: { readonly projectId: number }): Promise<void> =>
-  mergeAllWaiting(tx, { projectId })
+export const mergeWhenProjectAllows = toEvents<{ readonly projectId: number }>(mergeAllWaiting)
 
 /**
  * Tries again what still waits although its pipeline has passed. Much can keep a merge request from being merged and end without an event
@@ -120,8 +139,7 @@ export const retryAwaited = job({
   async run(_input, ctx) {
     const held = await heldAfterPipeline(ctx.db)
     if (held.length === 0) return
-    const inputs = held.map(({ source_project_id: projectId, sha }) => ({ projectId, sha }))
-    await ctx.transaction((tx) => enqueueEach(tx, mergeAwaited, inputs))
+    await ctx.transaction((tx) => mergeEach(tx, held))
   },
 })
 

@@ -61,31 +61,32 @@ export const openWithPipeline = (
 
 /** A commit whose pipeline is awaited. */
 const awaitedRow = { source_project_id: notNull(integer), sha: notNull(textOf<Oid>()) }
-type AwaitedRow = RowOf<typeof awaitedRow>
+export type AwaitedRow = RowOf<typeof awaitedRow>
 
-/** The commit for whose pipeline an open merge request waits; with `settled`, if all its discussions are resolved. */
-export const findWaiting = (
+/** The commits for whose pipelines open merge requests among these wait; with `settled`, those whose discussions are all resolved. */
+export const waitingAmong = (
   tx: Tx,
-  mergeRequestId: number,
+  mergeRequestIds: readonly number[],
   { settled = false } = {},
-): Promise<AwaitedRow | undefined> =>
-  tx.row(
+): Promise<AwaitedRow[]> =>
+  tx.rows(
     awaitedRow,
     sql`
-      select m.source_project_id, m.auto_merge_oid as sha
+      select distinct m.source_project_id, m.auto_merge_oid as sha
       from merge_requests m
-      where m.id = ${mergeRequestId}
+      where m.id = any(${mergeRequestIds}::bigint[])
         and m.state = 'opened'
         and m.auto_merge_user_id is not null
         and m.source_project_id is not null
         and ${settled ? sql`not ${unresolvedSql('MergeRequest', raw('m.id'))}` : raw('true')}
+      order by 1, 2
     `,
   )
 
-/** The commits for whose pipelines open merge requests into a project, or into projects of a group, wait. */
+/** The commits for whose pipelines open merge requests into projects, or into projects of groups, wait. */
 export const waitingInto = (
   tx: Tx,
-  { projectId = null, groupId = null }: { readonly projectId?: number | null; readonly groupId?: number | null },
+  { projectIds, groupIds }: { readonly projectIds: readonly number[]; readonly groupIds: readonly number[] },
 ): Promise<AwaitedRow[]> =>
   tx.rows(
     awaitedRow,
@@ -95,7 +96,8 @@ export const waitingInto = (
       where m.auto_merge_user_id is not null
         and m.state = 'opened'
         and m.source_project_id is not null
-        and (p.id = ${projectId}::bigint or ${groupId}::bigint = any(n.traversal_ids))
+        and (p.id = any(${projectIds}::bigint[]) or n.traversal_ids && ${groupIds}::bigint[])
+      order by 1, 2
     `,
   )
 
