@@ -118,6 +118,7 @@ export const reactions: Reactions = alsoForHooks({
   issue_opened: [texts.byIssue, recordIssueMilestone, mailNewIssue],
   issue_reopened: [recordIssueState('reopened')],
   issue_updated: [texts.byIssue, recordIssueMilestone],
+  member_removed: [recordEndedGrants, recordLostApprovers],
   merge_request_approved: [mergeWhenApproved],
   merge_request_auto_merge_enabled: [mergeIfPipelineSucceeded],
   merge_request_closed: [recordMergeRequestState('closed')],

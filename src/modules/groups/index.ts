@@ -1,5 +1,5 @@
 export { authenticateDeployToken, authenticateForDeployToken } from './deploy-tokens/authenticate.ts'
-export { type AccountOrGroupDeleted, isDeletedBy } from './groups/deleted-queries.ts'
+export { type AccountOrGroupDeleted, type Deleted, deletedBy, isDeletedBy } from './groups/deleted-queries.ts'
 export { getDetail } from './groups/detail.ts'
 export { GroupDetail } from './groups/entity.ts'
 export { findGroup, lockGroup } from './groups/queries.ts'

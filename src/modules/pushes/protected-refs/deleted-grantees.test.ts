@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
 import { auditOfNoun, eventsOf } from '../../../../test/tables/events.ts'
+import { expireTokens } from '../../../../test/tables/tokens.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { removeGroup } from '../../groups/groups/jobs.ts'
+import { removeIdleBots } from '../../groups/resource-tokens/jobs.ts'
 import { removeUser } from '../../groups/user-removal/jobs.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 
@@ -140,29 +142,39 @@ describe('protections that name a user or group that is deleted', () => {
     expect((await mia.delete(`${rules}/main`)).status).toBe(204)
   })
 
-  test.for(kinds.filter(({ make }) => make !== bot))(
-    'change with an event and an audit row when a $who is deleted',
-    async ({ make }, { world }) => {
-      const { mia, project } = await maintained(world)
-      const grantee = await make(world, project.id)
-      const rules = `/projects/${project.id}/protected_branches`
-      await mia.post(rules, { name: 'main', allowed_to_push: [grantee.grant], allowed_to_merge: [grantee.grant] })
-      await mia.post(rules, { name: 'other' })
-      await grantee.remove()
-      const payload = { ref_kind: 'branch', name: 'main' }
-      const events = await eventsOf(
-        world,
-        { project: project.id, kind: 'ref_protection_changed' },
-        'actor_id',
-        'payload',
-      )
-      expect(events).toEqual([{ actor_id: 1, payload }])
-      const audited = { noun: 'protection', entity_id: project.id } as const
-      expect(await auditOfNoun(world, audited, 'verb', 'target_details')).toEqual([
-        { verb: 'add', target_details: 'main' },
-        { verb: 'add', target_details: 'other' },
-        { verb: 'change', target_details: 'main' },
-      ])
-    },
-  )
+  test.for(kinds)('change with an event and an audit row when a $who is deleted', async ({ make }, { world }) => {
+    const { mia, project } = await maintained(world)
+    const grantee = await make(world, project.id)
+    const rules = `/projects/${project.id}/protected_branches`
+    await mia.post(rules, { name: 'main', allowed_to_push: [grantee.grant], allowed_to_merge: [grantee.grant] })
+    await mia.post(rules, { name: 'other' })
+    await grantee.remove()
+    const payload = { ref_kind: 'branch', name: 'main' }
+    const events = await eventsOf(world, { project: project.id, kind: 'ref_protection_changed' }, 'actor_id', 'payload')
+    expect(events).toEqual([{ actor_id: 1, payload }])
+    const audited = { noun: 'protection', entity_id: project.id } as const
+    expect(await auditOfNoun(world, audited, 'verb', 'target_details')).toEqual([
+      { verb: 'add', target_details: 'main' },
+      { verb: 'add', target_details: 'other' },
+      { verb: 'change', target_details: 'main' },
+    ])
+  })
+
+  test('change with events when a bot named in them is removed because its token has expired', async ({ world }) => {
+    const { mia, project } = await maintained(world)
+    const grantee = await bot(world, project.id)
+    const at = `/projects/${project.id}`
+    await mia.post(`${at}/protected_branches`, { name: 'main', allowed_to_push: [grantee.grant] })
+    // Rules of projects name people only.
+    const { id: group } = await world.group()
+    const rule = { name: 'Bot', approvals_required: 1, user_ids: [grantee.id] }
+    const made = await world.root.post(`/groups/${group}/approval_rules`, rule)
+    expect(made.json.users).toMatchObject([{ id: grantee.id }])
+    await expireTokens(world, grantee.id, '2020-01-01')
+    await removeIdleBots.run({}, await world.app.open(null))
+    expect(await eventsOf(world, { project: project.id, kind: 'ref_protection_changed' }, 'actor_id')).toEqual([
+      { actor_id: null },
+    ])
+    expect(await eventsOf(world, { group, kind: 'approval_rule_updated' }, 'actor_id')).toEqual([{ actor_id: null }])
+  })
 })

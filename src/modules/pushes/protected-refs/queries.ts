@@ -3,7 +3,7 @@ import type { List } from '../../../api/list.ts'
 import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, integer, json, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { containing, raw, type Sql, sql, unexpired, wireTime } from '../../../db/sql.ts'
-import { type AccountOrGroupDeleted, isDeletedBy } from '../../groups/index.ts'
+import { type Deleted, isDeletedBy } from '../../groups/index.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
 
 export type RefKind = 'branch' | 'tag'
@@ -21,7 +21,7 @@ export type AccessRow = Grant & {
   readonly action: RefAction
   /** Name of the user or group. */
   readonly holder: string | null
-  /** The caller is that user, or a member of that group. */
+  /** The caller is that user, or a member of that group, which still has access to the project. */
   readonly includes_caller: boolean
 }
 
@@ -36,15 +36,27 @@ export const protectedRefRow = {
 }
 export type ProtectedRefRow = RowOf<typeof protectedRefRow>
 
+/** Condition on a group `g`: the project `p` is shared with it, or inside it. */
+const hasAccess = sql`
+  (
+    exists (select from project_group_links l where l.project_id = p.id and l.group_id = g.id and ${unexpired('l')})
+    or exists (select from namespaces n where n.id = p.namespace_id and g.id = any(n.traversal_ids))
+  )
+`
+
+/** The caller is named by the access `a`, or a member of a group `g` that is named and still has access to the project `p`. */
 const includesCaller = (caller: Caller): Sql =>
   caller === null
     ? raw('false')
     : sql`
       coalesce(a.user_id = ${caller.id}, false)
-      or exists (
-        select
-        from group_access x
-        where x.user_id = ${caller.id} and x.group_id = a.group_id and x.expires_on > current_date
+      or (
+        exists (
+          select
+          from group_access x
+          where x.user_id = ${caller.id} and x.group_id = a.group_id and x.expires_on > current_date
+        )
+        and ${hasAccess}
       )
     `
 
@@ -59,7 +71,10 @@ const select = (caller: Caller): Sql => sql`
           )
           order by a.id
         )
-        from protected_ref_access a left join users u on u.id = a.user_id left join namespaces g on g.id = a.group_id
+        from protected_ref_access a
+          left join users u on u.id = a.user_id
+          left join namespaces g on g.id = a.group_id
+          join projects p on p.id = r.project_id
         where a.protected_ref_id = r.id
       ),
       '[]'
@@ -216,17 +231,8 @@ export async function holdersAround(
       where m.user_id = any(${userIds}::bigint[])
       union all
       select 'group', g.id
-      from namespaces g
-      where g.id = any(${groupIds}::bigint[])
-        and g.kind = 'group'
-        and (
-          exists (
-            select
-            from project_group_links l
-            where l.project_id = ${project.id} and l.group_id = g.id and ${unexpired('l')}
-          )
-          or exists (select from namespaces n where n.id = ${project.namespace_id} and g.id = any(n.traversal_ids))
-        )
+      from namespaces g join projects p on p.id = ${project.id}
+      where g.id = any(${groupIds}::bigint[]) and g.kind = 'group' and ${hasAccess}
     `,
   )
   const idsOf = (kind: string) => new Set(rows.filter((row) => row.kind === kind).map(({ id }) => id))
@@ -236,7 +242,7 @@ export async function holdersAround(
 /** The protections of other projects that name an account or group that is deleted. */
 export const protectionsNaming = (
   tx: Tx,
-  event: AccountOrGroupDeleted,
+  deleted: Deleted,
 ): Promise<{ project_id: number; kind: RefKind; name: string }[]> =>
   tx.rows(
     { project_id: integer, kind: protectedRefRow.kind, name: text },
@@ -246,7 +252,7 @@ export const protectionsNaming = (
       where r.id in (
         select a.protected_ref_id
         from protected_ref_access a
-        where ${isDeletedBy(event, raw('a.user_id'), raw('a.group_id'))}
+        where ${isDeletedBy(deleted, raw('a.user_id'), raw('a.group_id'))}
       )
       order by r.id
     `,

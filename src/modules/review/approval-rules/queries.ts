@@ -5,7 +5,7 @@ import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text } fro
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { readersOf } from '../../discussion/index.ts'
-import { type AccountOrGroupDeleted, type GroupReferenceRow, isDeletedBy } from '../../groups/index.ts'
+import { type Deleted, type GroupReferenceRow, isDeletedBy } from '../../groups/index.ts'
 import { visibleGroups } from '../../namespaces/index.ts'
 import { appliesRule, isExcluded, isHeldFor, isNamedBy, requiredOfRule } from '../merge-requests/approval-queries.ts'
 
@@ -294,7 +294,7 @@ export const findNamed = async (
  * The rules that name an account or group that is deleted: those of projects and groups that remain, and of merge requests that are not
  * merged or closed.
  */
-export const rulesNaming = (tx: Tx, event: AccountOrGroupDeleted) =>
+export const rulesNaming = (tx: Tx, deleted: Deleted) =>
   tx.rows(
     {
       id: integer,
@@ -315,7 +315,7 @@ export const rulesNaming = (tx: Tx, event: AccountOrGroupDeleted) =>
             select approval_rule_id, user_id, null::bigint as group_id from approval_rule_users
             union all select approval_rule_id, null, group_id from approval_rule_groups
           ) a
-          where ${isDeletedBy(event, raw('a.user_id'), raw('a.group_id'))}
+          where ${isDeletedBy(deleted, raw('a.user_id'), raw('a.group_id'))}
         )
         and p.deleting is not true
         and n.deleting is not true
