@@ -84,6 +84,34 @@ describe('GET /events/changes', () => {
     ])
   })
 
+  test('shows changes and deletions of labels and milestones to readers of their project or group', async ({
+    world,
+  }) => {
+    const { guest, stranger, id, at } = await withMembers(world)
+    const group = await world.group({ members: [[guest, 'guest']] })
+    await world.root.post(`${at}/issues`, { title: 'One', labels: 'bug' })
+    const start = await now(world, guest)
+    const { json: label } = await world.root.put(`${at}/labels/bug`, { new_name: 'fault' })
+    await world.root.delete(`${at}/labels/fault`)
+    const { json: milestone } = await world.root.post(`${at}/milestones`, { title: 'Soon' })
+    await world.root.put(`${at}/milestones/${milestone.id}`, { state_event: 'close' })
+    await world.root.delete(`${at}/milestones/${milestone.id}`)
+    const { json: shared } = await world.root.post(`/groups/${group.id}/labels`, { name: 'all', color: '#ff0000' })
+    await caughtUp(world)
+    expect(
+      (await changes(guest, start, id)).map(({ kind, target_type, target_id }) => [kind, target_type, target_id]),
+    ).toEqual([
+      ['label_updated', 'Label', label.id],
+      ['label_deleted', 'Label', label.id],
+      ['milestone_created', 'Milestone', milestone.id],
+      ['milestone_closed', 'Milestone', milestone.id],
+      ['milestone_deleted', 'Milestone', milestone.id],
+    ])
+    const all = (await guest.get(`/events/changes?after=${start}&limit=500`)).json
+    expect(all).toContainEqual(expect.objectContaining({ kind: 'label_created', target_id: shared.id }))
+    expect(await changes(stranger, start, id)).toEqual([])
+  })
+
   test('shows only what the caller may read at the time of reading', async ({ world }) => {
     const { guest, reporter, stranger, id, at } = await withMembers(world)
     const start = await now(world, world.root)

@@ -8,6 +8,8 @@ export const targetTypes = [
   'MergeRequest',
   'Epic',
   'Note',
+  'Label',
+  'Milestone',
   'Group',
   'Member',
   'User',
@@ -117,6 +119,16 @@ const discussed: About = (event) => {
   return on && { ...on, readers: { of: on.type, id: on.id } }
 }
 
+/** A label or milestone, which readers of its project or group may read. */
+const classifying =
+  (type: 'Label' | 'Milestone', field: string): About =>
+  (event) => {
+    const held = (project(event) ?? group(event))?.readers
+    return held && { type, id: numberIn(event, field), readers: held }
+  }
+const label = classifying('Label', 'label_id')
+const milestone = classifying('Milestone', 'milestone_id')
+
 const member: About = (event) => {
   const held = (project(event) ?? group(event))?.readers
   if (held?.of !== 'Project' && held?.of !== 'Group') return undefined
@@ -186,6 +198,16 @@ const targets: Readonly<Record<string, About>> = {
   note_deleted: note,
   discussion_resolved: discussed,
   discussion_unresolved: discussed,
+  label_created: label,
+  label_updated: label,
+  label_deleted: label,
+  label_promoted: label,
+  milestone_created: milestone,
+  milestone_updated: milestone,
+  milestone_closed: milestone,
+  milestone_reopened: milestone,
+  milestone_deleted: milestone,
+  milestone_promoted: milestone,
   member_added: member,
   member_updated: member,
   member_removed: member,
