@@ -18,6 +18,7 @@ import { type Amending, heldBy, type PortableRecord, type Relation } from '../..
 import { raw, sql } from '../../../db/sql.ts'
 import { saveLargeFilesSize } from '../../projects/index.ts'
 import { accessLevels } from '../protected-refs/levels.ts'
+import { unusableExpressions } from '../push-rules/service.ts'
 
 const times = { created_at: moment, updated_at: moment }
 const pattern = orNull(words(2047))
@@ -32,6 +33,28 @@ function onlyFound(record: PortableRecord, { lostName, leaveOut }: Amending): Po
   if (action !== 'unprotect') return undefined
   leaveOut()
   return { ...record, user: null, access_level: accessLevels.administrators }
+}
+
+/** Leaves out expressions that no request could set: a push that they would check could not be judged. */
+function withUsable(record: PortableRecord, { leaveOut }: Amending): PortableRecord {
+  const unusable = unusableExpressions(record)
+  for (const name of unusable) leaveOut(`push_rule_${name}`)
+  return { ...record, ...Object.fromEntries(unusable.map((name) => [name, null])) }
+}
+
+const pushRuleColumns = {
+  deny_delete_tag: flag,
+  member_check: flag,
+  prevent_secrets: flag,
+  commit_message_regex: pattern,
+  commit_message_negative_regex: pattern,
+  branch_name_regex: pattern,
+  author_email_regex: pattern,
+  file_name_regex: pattern,
+  max_file_size: whole(),
+  commit_committer_check: orNull(flag),
+  reject_unsigned_commits: orNull(flag),
+  ...times,
 }
 
 /** What `pushes` has of a project: protections without the names of groups, the push rule, locks of files. */
@@ -70,22 +93,16 @@ export const pushesRelations: readonly Relation[] = [
     name: 'push_rule',
     ...heldBy('push_rules'),
     order: ['t.id'],
-    columns: {
-      deny_delete_tag: flag,
-      member_check: flag,
-      prevent_secrets: flag,
-      commit_message_regex: pattern,
-      commit_message_negative_regex: pattern,
-      branch_name_regex: pattern,
-      author_email_regex: pattern,
-      file_name_regex: pattern,
-      max_file_size: whole(),
-      commit_committer_check: orNull(flag),
-      reject_unsigned_commits: orNull(flag),
-      ...times,
-    },
+    columns: pushRuleColumns,
     holder: ['project_id'],
-    repeats: 'skip',
+    amend: withUsable,
+    // A new project has copied a rule of a group or the installation. That of the archive takes its place, as in a transfer.
+    repeats: {
+      key: [],
+      clause: `on conflict (project_id) where project_id is not null do update set ${Object.keys(pushRuleColumns)
+        .map((name) => `${name} = excluded.${name}`)
+        .join(', ')}`,
+    },
   },
   {
     name: 'file_locks',

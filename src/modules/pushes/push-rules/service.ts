@@ -110,6 +110,13 @@ function requireValid(ctx: Ctx, changes: PushRuleChanges): void {
   if (violations) throw invalidFields(violations)
 }
 
+/** The expressions among these values that cannot be checked, or are longer than requests may set, by their names. */
+export const unusableExpressions = (values: Readonly<Record<string, unknown>>): string[] =>
+  Object.entries(maxLengths).flatMap(([name, maximum]) => {
+    const text = values[name]
+    return typeof text === 'string' && violationsOfExpression(text, maximum).length > 0 ? name : []
+  })
+
 function violationsOfExpression(text: string, maximum: number): string[] {
   if ([...text].length > maximum) return [tooLong(maximum)]
   const violation = expressionViolation(text)
