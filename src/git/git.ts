@@ -14,6 +14,7 @@ import { Repository } from './repository/repository.ts'
 import type { SharedWork } from './repository/shared-work.ts'
 import type { Runner } from './runner/client.ts'
 import { HelperPool } from './runner/helper-pool.ts'
+import { RunningPushes } from './runner/running-pushes.ts'
 import { defaultTimeouts, type Timeouts } from './runner/timeouts.ts'
 import { FetchSharing, type FetchSharingOptions } from './sharing/fetch-sharing.ts'
 
@@ -44,6 +45,7 @@ export class Git implements GitContext {
   readonly inFlight = new Map<string, SharedWork<object | undefined>>()
   readonly graphs: LRUCache<string, CachedGraph>
   readonly sharing: FetchSharing | undefined
+  readonly pushes = new RunningPushes()
   readonly #open = new LRUCache<string, Repository>({ max: 10_000 })
   #emptyDir: Promise<string> | undefined
 
@@ -144,6 +146,7 @@ export class Git implements GitContext {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.pushes.end()
     await this.helpers[Symbol.asyncDispose]()
     await this.sharing?.[Symbol.asyncDispose]()
     this.cache.clear()

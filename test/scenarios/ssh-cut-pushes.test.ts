@@ -4,21 +4,10 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { repositoryOf } from '../../src/modules/lifecycle/remotes/testing.ts'
+import { beginOfPush } from '../begun-push.ts'
 import { hasSsh, sshWords, withKey } from '../ssh.ts'
 import { waitMs } from '../waiting.ts'
 import { temporaryFolder, test, unique, World } from '../world.ts'
-
-const packet = (text: string): string => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
-
-/** The beginning of a push: a new branch, and the first bytes of a pack of as many objects. */
-const beginOf = (objects: number): Buffer => {
-  const header = Buffer.alloc(12)
-  header.write('PACK')
-  header.writeUInt32BE(2, 4)
-  header.writeUInt32BE(objects, 8)
-  const command = `${'0'.repeat(40)} ${'1'.repeat(40)} refs/heads/cut\0 report-status\n`
-  return Buffer.concat([Buffer.from(`${packet(command)}0000`), header])
-}
 
 /** A push over SSH of which a part has arrived, and the temporary files of its repository. */
 async function beginPush(world: World, folder: string, objects: number) {
@@ -29,13 +18,12 @@ async function beginPush(world: World, folder: string, objects: number) {
   const client = spawn('ssh', sshWords(world, key, `git-receive-pack '${json.path_with_namespace}.git'`))
   client.stdin.on('error', () => {})
   client.stdout.resume()
-  client.stdin.write(beginOf(objects))
+  client.stdin.write(beginOfPush(objects))
   await expect.poll(temporary, { timeout: waitMs }).toHaveLength(1)
   return { client, temporary }
 }
 
 describe.skipIf(!hasSsh)('a push over SSH that is cut off (needs OpenSSH) leaves no file', () => {
-  // Git unpacks few objects, and indexes the pack of many.
   test.for([7, 1000])('of a client that is killed, with %i objects', async (objects, { world }) => {
     await using folder = await temporaryFolder()
     const { client, temporary } = await beginPush(world, folder.path, objects)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readdir, rm, stat } from 'node:fs/promises'
+import { lstat, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ageOf } from '../../kernel/clock.ts'
 import { missingAs } from '../../kernel/missing.ts'
@@ -34,6 +34,39 @@ export async function removeOldLeftovers(folder: string, olderThanMs: number): P
     removed++
   }
   return removed
+}
+
+/** Names of what git, and `inScratch`, write objects to before they have their place. */
+const unfinished = /^(?:tmp_|\.tmp-)/
+
+/**
+ * Removes what killed processes left among the objects of a repository: quarantines of pushes, packs of fetches. Only what is older than
+ * `olderThanMs`, and only while no transfer of the repository runs, as `inUse` says; it is asked if there is something old. Returns
+ * the number removed. Reads two folders.
+ */
+export async function removeUnfinishedObjects(
+  gitDir: string,
+  olderThanMs: number,
+  inUse: () => Promise<boolean>,
+): Promise<number> {
+  const old: string[] = []
+  for (const folder of [join(gitDir, 'objects'), join(gitDir, 'objects', 'pack')])
+    for (const name of (await namesIn(folder)).filter((each) => unfinished.test(each))) {
+      const path = join(folder, name)
+      if ((await ageOfYoungest(path)) >= olderThanMs) old.push(path)
+    }
+  if (old.length === 0 || (await inUse())) return 0
+  for (const path of old) await rm(path, { recursive: true, force: true })
+  return old.length
+}
+
+/** The age of a file, or of the youngest file or folder in a folder; 0 if there is none any more. */
+async function ageOfYoungest(path: string): Promise<number> {
+  const facts = await lstat(path).catch(missingAs(undefined))
+  if (!facts) return 0
+  const within = facts.isDirectory() ? await namesIn(path) : []
+  const ages = await Promise.all(within.map((name) => ageOfYoungest(join(path, name))))
+  return Math.min(ageOf(facts.mtimeMs), ...ages)
 }
 
 const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(missingAs([]))

@@ -24,10 +24,11 @@ type Link = {
   client: string
   socket: Socket
   jobs: Map<number, Pending>
-  /** Pending requests for the load of the lanes. */
-  asked: Map<number, PromiseWithResolvers<LaneLoads>>
+  /** Pending questions about the jobs of all clients. */
+  asked: Map<number, PromiseWithResolvers<Answer>>
   closed: boolean
 }
+type Answer = Extract<RunnerNotice, { answers: number }>
 type Pending = {
   sockets: Socket[]
   pid?: number
@@ -131,12 +132,21 @@ export class Runner {
 
   /** Running and waiting jobs in each lane, of all processes of the machine together. */
   async loads(): Promise<LaneLoads> {
+    return ((await this.#ask((load) => ({ load }))) as Extract<Answer, { load: LaneLoads }>).load
+  }
+
+  /** The repositories of the transfers that run or wait, of all processes of the machine together. */
+  async ownersOfTransfers(): Promise<ReadonlySet<string>> {
+    return new Set(((await this.#ask((owners) => ({ owners }))) as Extract<Answer, { owners: string[] }>).owners)
+  }
+
+  async #ask(question: (id: number) => ClientNotice): Promise<Answer> {
     const link = await this.#connected()
     if (link.closed) throw lost()
     const id = this.#nextId++
-    const asked = Promise.withResolvers<LaneLoads>()
+    const asked = Promise.withResolvers<Answer>()
     link.asked.set(id, asked)
-    say(link, { load: id })
+    say(link, question(id))
     return asked.promise
   }
 
@@ -194,8 +204,8 @@ function say(link: Link, notice: ClientNotice) {
 }
 
 function hear(link: Link, notice: Exclude<RunnerNotice, { ready: true }>) {
-  if ('load' in notice) {
-    link.asked.get(notice.answers)?.resolve(notice.load)
+  if ('answers' in notice) {
+    link.asked.get(notice.answers)?.resolve(notice)
     link.asked.delete(notice.answers)
     return
   }

@@ -111,6 +111,7 @@ function attach(name: string, env: Record<string, string>, socket: Socket, rest:
       client.send({ load: mapValues(lanes, (lane) => lane.load), answers: notice.load })
       return
     }
+    if ('owners' in notice) return client.send({ owners: ownersOfTransfers(), answers: notice.owners })
     const job = client.jobs.get(notice.kill)
     if (job) end(job, notice.signal)
     else if (notice.kill > client.newest) client.unwanted.add(notice.kill)
@@ -123,6 +124,11 @@ function attach(name: string, env: Record<string, string>, socket: Socket, rest:
     for (const job of [...client.jobs.values()]) end(job, 'SIGTERM')
   })
   client.send({ ready: true, pid: process.pid })
+}
+
+const ownersOfTransfers = () => {
+  const jobs = [...clients.values()].flatMap((client) => [...client.jobs.values()])
+  return [...new Set(jobs.filter(({ lane }) => lane === 'transfer').map(({ owner }) => owner))]
 }
 
 function enqueue(job: Job) {

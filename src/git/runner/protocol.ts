@@ -52,11 +52,15 @@ export type RunnerNotice =
   /** The child never ran. `full`: too many jobs wait, of this caller or of all together. */
   | { id: number; refused: string; full?: 'caller' | 'all' }
   | { load: LaneLoads; answers: number }
+  | { owners: string[]; answers: number }
 
 export type LaneLoads = Readonly<Record<Lane, Load>>
 
-/** `load` requests the load of the lanes; the reply has its number as `answers`. */
-export type ClientNotice = { kill: number; signal: NodeJS.Signals } | { load: number }
+/**
+ * `load` requests the load of the lanes, `owners` the repositories of transfers that run or wait, of all clients; the reply has its number as
+ * `answers`.
+ */
+export type ClientNotice = { kill: number; signal: NodeJS.Signals } | { load: number } | { owners: number }
 
 /** Splits a stream of text into lines. Buffers an incomplete line. */
 export const lineSplitter = (onLine: (line: string) => void) => {

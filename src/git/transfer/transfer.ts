@@ -155,6 +155,7 @@ export async function receivePack(
   })
   // The caller may use only the stream.
   done.catch(() => {})
+  repo.git.pushes.add({ endInput: () => child.endInput(), done })
   return { stream: child, done }
 }
 

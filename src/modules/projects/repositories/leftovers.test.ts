@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { beginOfPush } from '../../../../test/begun-push.ts'
 import { contextFor } from '../../../../test/contexts.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
+import { waitMs } from '../../../../test/waiting.ts'
 import { test, World } from '../../../../test/world.ts'
 import { openDatabase } from '../../../db/database.ts'
 import { pairInstallation } from '../installation/pair.ts'
@@ -54,6 +57,53 @@ describe('leftovers of crashes beside a repository', () => {
     const findings = await checkRepositories(ctx, ['default'], () => {})
     expect(findings.filter((line) => line.includes(basename(place)) || line.includes(`/${gone.id}.git`))).toEqual([])
     expect(findings).toContain(`${join(dirname(place), 'stranger')} belongs to no project`)
+  })
+})
+
+/** Sets the time of all files and folders in it, and of itself. */
+async function age(path: string, hours: number): Promise<void> {
+  const then = new Date(Date.now() - hours * 60 * 60_000)
+  for (const name of await readdir(path, { recursive: true })) await utimes(join(path, name), then, then)
+  await utimes(path, then, then)
+}
+
+describe('objects of a push that was killed', () => {
+  test('a nightly job removes what is a day old, but no file of a push that is running', async ({ world }) => {
+    const { id, full_path } = await world.project({ initialize_with_readme: true })
+    const ctx = await contextFor(world, null)
+    const objects = join(projectRepositoryDir(ctx, { id, repository_storage: 'default' }), 'objects')
+    const temporary = async () => (await readdir(objects)).filter((name) => name.startsWith('tmp_')).toSorted()
+    const [old, young, mixed] = ['old', 'young', 'mixed'].map((name) => `tmp_objdir-incoming-${name}`)
+    for (const name of [old!, young!, mixed!]) {
+      await mkdir(join(objects, name, 'pack'), { recursive: true })
+      await writeFile(join(objects, name, 'pack', 'tmp_pack_1'), 'PACK')
+    }
+    await writeFile(join(objects, 'pack', 'tmp_pack_2'), 'PACK')
+    await age(join(objects, old!), 25)
+    await age(join(objects, mixed!), 25)
+    // Git writes to the pack only.
+    await writeFile(join(objects, mixed!, 'pack', 'tmp_pack_1'), 'PACK again')
+    await utimes(join(objects, 'pack', 'tmp_pack_2'), 0, 0)
+
+    const push = request(`${world.origin}/${full_path}.git/git-receive-pack`, {
+      method: 'POST',
+      auth: `root:${world.root.token}`,
+      headers: { 'content-type': 'application/x-git-receive-pack-request' },
+    })
+    push.on('error', () => {})
+    push.write(beginOfPush(1000))
+    await expect.poll(temporary, { timeout: waitMs }).toHaveLength(4)
+    const running = (await temporary()).find((name) => ![old, young, mixed].includes(name))!
+    await age(join(objects, running), 25)
+    await removeRepositoryLeftovers.run({}, ctx)
+    expect(await temporary()).toEqual([old, young, mixed, running].toSorted())
+
+    push.destroy()
+    await expect.poll(temporary, { timeout: waitMs }).toEqual([mixed, old, young])
+    await expect.poll(() => ctx.git.runner.ownersOfTransfers(), { timeout: waitMs }).not.toContain(dirname(objects))
+    await removeRepositoryLeftovers.run({}, ctx)
+    expect(await temporary()).toEqual([mixed, young])
+    expect((await readdir(join(objects, 'pack'))).filter((name) => name.startsWith('tmp_'))).toEqual([])
   })
 })
 

@@ -44,6 +44,10 @@ export async function shardsOf(storageDir: string, of: 'projects' | 'side'): Pro
   return (await namesIn(above)).filter(isShard).map((name) => join(above, name))
 }
 
+/** The repositories in such a folder. Others, such as one that is being imported, are none of a project yet. */
+export const repositoriesIn = async (shard: string): Promise<string[]> =>
+  (await namesIn(shard)).filter((name) => /^\d+\.git$/.test(name)).map((name) => join(shard, name))
+
 /** Names in a folder; none if it is absent or a file. */
 const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(missingAs([]))
 
