@@ -6,6 +6,7 @@ import type { Ctx, OfRequest } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
 import { siteAt, withCloneUrl } from './api/site.ts'
 import { readLastBackup } from './backup/last-backup.ts'
+import { type DownloadLimits, Downloads } from './blobs/downloads.ts'
 import { LocatedBlobs } from './blobs/located.ts'
 import { canFollow, isS3 } from './blobs/location.ts'
 import { type Config, mailsDir, registryDir, sharedFetchesDir, uploadsDir } from './config.ts'
@@ -51,6 +52,7 @@ import { SettingsStore } from './settings/store.ts'
 export type Overrides = Pick<HttpContext, 'onAnswer'> & {
   readonly httpLimits?: Partial<HttpLimits>
   readonly sshLimits?: Partial<SshLimits>
+  readonly downloadLimits?: Partial<DownloadLimits>
   readonly mailer?: Mailer
   /** How equal fetches share a response. */
   readonly sharing?: Partial<FetchSharingOptions>
@@ -138,6 +140,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     notifications,
     mayLink: (link) => config.blobDownloads === 'redirect' && canFollow(new URL(config.externalUrl), link),
   })
+  const downloads = new Downloads(overrides.downloadLimits)
   // Otherwise the first request that needs a blob waits for the AWS SDK.
   if (isS3(config.blobUrl)) await import('./blobs/s3.ts')
   const { smtpUrl, from } = config.mail
@@ -178,7 +181,7 @@ export async function createApp(config: Config, services: Services, overrides: O
         shareKeyOf(caller, remoteAddress),
       ),
     git,
-    blobs,
+    blobs: downloads.of(blobs, shareKeyOf(caller, remoteAddress), signal),
     mailer,
     repositoriesDir: repositoriesDir(config),
     settings: now,
