@@ -175,11 +175,13 @@ export async function createApp(config: Config, services: Services, overrides: O
   ): Ctx => ({
     actor: caller,
     db: db.for(shareKeyOf(caller, remoteAddress), { signal, snapshot }),
-    transaction: (work) =>
-      db.transaction(
-        (tx) => work({ ...tx, origin: originOf(caller, remoteAddress), react, notifications }),
-        shareKeyOf(caller, remoteAddress),
-      ),
+    transaction: (work) => {
+      const share = shareKeyOf(caller, remoteAddress)
+      return db.transaction(
+        (tx) => work({ ...tx, origin: originOf(caller, remoteAddress), share, react, notifications }),
+        share,
+      )
+    },
     git,
     blobs: downloads.of(blobs, shareKeyOf(caller, remoteAddress), signal),
     mailer,

@@ -91,6 +91,8 @@ export interface Tx extends Db {
   readonly [inTransaction]: true
   /** In transactions of a `Ctx` (app.ts). */
   readonly origin?: Origin
+  /** The caller, whose share of the slots the jobs use that it enqueues (`access/share-key.ts`). In transactions of a `Ctx`. */
+  readonly share?: string
   /** Runs the reactions to events of one kind emitted in it (src/reactions.ts). In transactions of a `Ctx`. */
   readonly react?: (tx: Tx, events: readonly object[]) => Promise<void>
   /** Receives the notifications that it sends (`db/notifications.ts`). In transactions of a `Ctx`. */

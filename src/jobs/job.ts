@@ -2,6 +2,7 @@ import type { Static, TObject } from 'typebox'
 import type { Ctx } from '../api/ctx.ts'
 import type { Tx } from '../db/db.ts'
 import { join, raw, type Sql, sql } from '../db/sql.ts'
+import { shareOf } from './job-shares.ts'
 import type { JobLimits } from './limits.ts'
 import { waitingJob } from './worker-internals.ts'
 
@@ -45,7 +46,7 @@ export const job = <I extends TObject>(j: Job<I>): Job<I> => j
  */
 export const enqueue = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, delayMs = 0): Promise<number> => {
   const [payload, key] = [JSON.stringify(input), j.key?.(input) ?? null]
-  const added = addJob(j, delayMs, sql`${payload}::json`, sql`${j.queue?.(input) ?? null}`, sql`${key}`)
+  const added = addJob(tx, j, delayMs, sql`${payload}::json`, sql`${j.queue?.(input) ?? null}`, sql`${key}`)
   return tx.run(
     key !== null && delayMs > 0
       ? sql`with waiting as (${waitingJob(key, payload)}) select ${added} where not exists (select from waiting)`
@@ -54,16 +55,16 @@ export const enqueue = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, 
 }
 
 /** A statement that enqueues a job if `condition` is true. */
-export const enqueuedWhere = <I extends TObject>(j: Job<I>, input: Static<I>, condition: Sql): Sql =>
+export const enqueuedWhere = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, condition: Sql): Sql =>
   sql`
     select
-      ${addJob(j, 0, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)}
+      ${addJob(tx, j, 0, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)}
     where ${condition}
   `
 
 /** Enqueues a job if `condition` is true, in one statement. */
 export const enqueueWhere = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, condition: Sql): Promise<number> =>
-  tx.run(enqueuedWhere(j, input, condition))
+  tx.run(enqueuedWhere(tx, j, input, condition))
 
 /** Runs several of `enqueuedWhere` as one statement. */
 export const enqueueAllWhere = (tx: Tx, each: readonly Sql[]): Promise<number> => tx.run(join(each, ' union all '))
@@ -72,7 +73,7 @@ export const enqueueAllWhere = (tx: Tx, each: readonly Sql[]): Promise<number> =
 export const enqueueEach = <I extends TObject>(tx: Tx, j: Job<I>, inputs: readonly Static<I>[]): Promise<number> => {
   const each = inputs.map((input) => ({ input, queue: j.queue?.(input) ?? null, key: j.key?.(input) ?? null }))
   return tx.run(sql`
-    select ${addJob(j, 0, raw('input'), raw('queue'), raw('key'))}
+    select ${addJob(tx, j, 0, raw('input'), raw('queue'), raw('key'))}
     from json_to_recordset(${JSON.stringify(each)}::json) as each (input json, queue text, key text)
   `)
 }
@@ -82,6 +83,7 @@ export const dequeue = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>):
   tx.run(sql`select graphile_worker.remove_job(${j.key!(input)})`)
 
 const addJob = (
+  tx: Tx,
   { name, attempts }: Pick<Job, 'name' | 'attempts'>,
   delayMs: number,
   input: Sql,
@@ -92,6 +94,6 @@ const addJob = (
     graphile_worker.add_job(
       ${name}, payload := ${input}, queue_name := ${queue},
       run_at := now() + make_interval(secs => ${delayMs / 1000}::double precision), job_key := ${key},
-      job_key_mode := 'preserve_run_at', max_attempts := ${attempts}
+      job_key_mode := 'preserve_run_at', max_attempts := ${attempts}, flags := array[${shareOf(tx, name)}]::text[]
     )
   `

@@ -1,11 +1,17 @@
+/**
+ * The limit of one holder, such as a user, who is admitted no more jobs than `atMost`, and fewer than are free of each of the limits `of`, which
+ * have numbers: two holders never have all.
+ */
+type ShareLimit = { readonly atMost: number; readonly of: readonly string[] }
+
 /** Names of limits with the number of jobs that each admits at once. */
-export type JobLimits = Readonly<Record<string, number>>
+export type JobLimits = Readonly<Record<string, number | ShareLimit>>
 
 /** Number of jobs that run concurrently, apart from slow ones; further jobs wait. */
 export const jobsAtOnce = 6
 
 /** Number of slow jobs that run concurrently: all that their limits and queues admit together, so that no kind waits for another. */
-export const slowJobsAtOnce = 22
+export const slowJobsAtOnce = 26
 
 /** Maximum long jobs at once, and of them for one user. */
 const [longJobs, longJobsOfUser] = [4, 2]
@@ -13,7 +19,7 @@ const [longJobs, longJobsOfUser] = [4, 2]
 /** The limits of a job that may take minutes and that a user can request any number of times. */
 export const longJobLimits = (userId: number): JobLimits => ({
   'long jobs': longJobs,
-  [`long jobs: user ${userId}`]: longJobsOfUser,
+  [`long jobs: user ${userId}`]: { atMost: longJobsOfUser, of: ['long jobs'] },
 })
 
 /** A refused job is tried again after this time, or later if many wait, so that trying costs at most ten runs per second. */
@@ -28,7 +34,7 @@ export class Limits {
   /** Counts the job with this key against its limits and returns the function that ends that; a delay if a limit is reached. */
   enter(key: string, limits: JobLimits): { readonly leave: () => void } | { readonly retryMs: number } {
     const names = Object.keys(limits)
-    if (names.some((name) => this.#count(name) >= limits[name]!)) {
+    if (names.some((name) => this.#isReached(name, limits))) {
       const now = performance.now()
       for (const [each, by] of this.#waiting) if (by < now) this.#waiting.delete(each)
       this.#waiting.set(key, now)
@@ -47,6 +53,13 @@ export class Limits {
         }
       },
     }
+  }
+
+  #isReached(name: string, limits: JobLimits): boolean {
+    const limit = limits[name]!
+    if (typeof limit === 'number') return this.#count(name) >= limit
+    const free = limit.of.map((other) => (limits[other] as number) - this.#count(other))
+    return this.#count(name) >= Math.min(limit.atMost, ...free)
   }
 
   #count(name: string): number {

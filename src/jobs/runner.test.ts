@@ -7,7 +7,7 @@ import { TcpProxy } from '../../test/tcp-proxy.ts'
 import { waitMs } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
 import { DatabaseLost } from '../db/connection-errors.ts'
-import { dequeue, enqueue, job } from './job.ts'
+import { dequeue, enqueue, enqueueEach, type Job, job } from './job.ts'
 import { queueState } from './queue-state.ts'
 import { type JobRunner, startJobs } from './runner.ts'
 import { Throttle } from './throttle.ts'
@@ -124,6 +124,81 @@ test('a throttled job waits in the queue until its pause is over', async () => {
   await runner.stop()
 })
 
+describe('shares of the slots of quick jobs', () => {
+  /** A job that runs until `open` is called; `running` has the texts of those that run, `done` of those that have ended. */
+  function gated(name: string) {
+    const gate = Promise.withResolvers<void>()
+    const [running, done]: [string[], string[]] = [[], []]
+    const one = job({
+      name,
+      input: Type.Object({ text: Type.String() }),
+      key: ({ text }) => `${name}:${text}`,
+      attempts: 3,
+      async run({ text }) {
+        running.push(text)
+        await gate.promise
+        running.splice(running.indexOf(text), 1)
+        done.push(text)
+      },
+    })
+    return { one, running, done, open: () => gate.resolve() }
+  }
+
+  const texts = (of: string, count: number) => Array.from({ length: count }, (_, n) => ({ text: `${of} ${n}` }))
+
+  const starting = async (world: World, ...jobs: Job<any>[]) => {
+    const ctx = await contextFor(world, null)
+    return startJobs({
+      databaseUrl: world.databaseUrl,
+      jobs,
+      open: async () => ctx,
+      log: pino({ level: 'silent' }),
+      onBroken: fail,
+      concurrency: 6,
+    })
+  }
+
+  test('the jobs of one user take half of the slots at most, also those that their jobs enqueue, and others get through', async () => {
+    own ??= World.start()
+    const world = await own
+    const [ann, bob] = [await world.user(), await world.user()]
+    const { one, running, done, open } = gated('of_users')
+    const many = job({
+      name: 'makes_many',
+      input: Type.Object({}),
+      attempts: 3,
+      run: async (_input, ctx) => void (await ctx.transaction((tx) => enqueueEach(tx, one, texts('ann', 30)))),
+    })
+    const runner = await starting(world, one, many)
+    await (await contextFor(world, ann)).transaction((tx) => enqueue(tx, many, {}))
+    await expect.poll(() => running, { timeout: waitMs }).toHaveLength(3)
+    await (await contextFor(world, bob)).transaction((tx) => enqueueEach(tx, one, texts('bob', 1)))
+    await expect.poll(() => running, { timeout: waitMs }).toContain('bob 0')
+    expect(running.filter((text) => text.startsWith('ann'))).toHaveLength(3)
+    open()
+    await expect.poll(() => done, { timeout: waitMs }).toHaveLength(31)
+    await runner.stop()
+    expect(new Set(done).size).toBe(31)
+  })
+
+  test('the jobs of one name that the service enqueues take half of the slots at most', async () => {
+    own ??= World.start()
+    const world = await own
+    const [flood, other] = [gated('flood'), gated('other')]
+    const runner = await starting(world, flood.one, other.one)
+    const ctx = await contextFor(world, null)
+    await ctx.transaction((tx) => enqueueEach(tx, flood.one, texts('flood', 30)))
+    await expect.poll(() => flood.running, { timeout: waitMs }).toHaveLength(3)
+    await ctx.transaction((tx) => enqueueEach(tx, other.one, texts('other', 1)))
+    await expect.poll(() => other.running, { timeout: waitMs }).toHaveLength(1)
+    expect(flood.running).toHaveLength(3)
+    flood.open()
+    other.open()
+    await expect.poll(() => flood.done, { timeout: waitMs }).toHaveLength(30)
+    await runner.stop()
+  })
+})
+
 test('jobs with the same name run alone, beside others', async () => {
   own ??= World.start()
   const world = await own
@@ -163,8 +238,8 @@ test('jobs with the same name run alone, beside others', async () => {
     jobs: [one, other],
     open: async () => ctx,
     log: pino({ level: 'silent' }),
-    // One that waits, and one that takes the others, in their order.
-    concurrency: 2,
+    // One that waits, and two for the others: of two, the jobs of one name would have one.
+    concurrency: 3,
     onBroken: fail,
   })
   await begun.promise
@@ -200,7 +275,7 @@ test('a job that has to wait keeps the count of its attempts: one that ends the 
     jobs: [one],
     open: async () => ctx,
     log: pino({ level: 'silent' }),
-    concurrency: 2,
+    concurrency: 3,
     onBroken: fail,
   })
   await begun.promise

@@ -9,6 +9,7 @@ import { DatabaseLost, mapConnectionError } from '../db/connection-errors.ts'
 import { Activity } from '../kernel/activity.ts'
 import { Failure } from '../kernel/failure.ts'
 import { enqueue, type Job } from './job.ts'
+import { JobShares, sharesOfRow } from './job-shares.ts'
 import { jobsAtOnce, Limits, slowJobsAtOnce } from './limits.ts'
 import { RunnerPool } from './runner-pool.ts'
 import { Throttle } from './throttle.ts'
@@ -53,6 +54,8 @@ type Lane = {
   /** Milliseconds between looks of a free slot for a job that is due; one that is due when it is enqueued does not wait for them. */
   readonly pollInterval: number
   readonly watch: Watch
+  /** How callers share the slots. Slow jobs have limits instead. */
+  readonly shares?: JobShares
 }
 
 /**
@@ -88,13 +91,22 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   })
   const [quick, slow] = [jobs.filter((job) => !job.slow), jobs.filter((job) => job.slow)]
   const lanes = [
-    laneOf({ jobs: quick, concurrency, probe: probeNamed('probe_of_the_runner'), pollInterval: 1000 }, true),
+    laneOf(
+      {
+        jobs: quick,
+        concurrency,
+        probe: probeNamed('probe_of_the_runner'),
+        pollInterval: 1000,
+        shares: new JobShares(concurrency),
+      },
+      true,
+    ),
     laneOf(
       { jobs: slow, concurrency: slowJobsAtOnce, probe: probeNamed('probe_of_slow_jobs'), pollInterval: 4000 },
       false,
     ),
   ]
-  const startLane = async ({ jobs, concurrency, probe, pollInterval, watch }: Lane): Promise<Runner> => {
+  const startLane = async ({ jobs, concurrency, probe, pollInterval, watch, shares }: Lane): Promise<Runner> => {
     await watch.queueProbe()
     return mapConnectionError(
       run({
@@ -102,6 +114,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
         concurrency,
         noHandleSignals: true,
         pollInterval,
+        ...(shares && { forbiddenFlags: () => shares.usedUp }),
         logger: new Logger(
           () => (level, message) => log[level === 'warning' ? 'warn' : level === 'error' ? 'error' : 'debug'](message),
         ),
@@ -113,7 +126,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
               (payload: unknown, { job: row }: JobHelpers) =>
                 watch.taking(async () => {
                   const end = activity.begin('jobs')
-                  await runJob(job, payload, { open, log, throttle, limits, row }).finally(end)
+                  await runJob(job, payload, { open, log, throttle, limits, shares, row }).finally(end)
                 }),
             ]),
           ),
@@ -183,15 +196,39 @@ function within<T>(ms: number, work: Promise<T>): Promise<T> {
 type RunParts = Pick<JobRunnerOptions, 'open' | 'log'> & {
   throttle: Throttle
   limits: Limits
-  row: { readonly attempts: number; readonly max_attempts: number }
+  shares: JobShares | undefined
+  row: { readonly attempts: number; readonly max_attempts: number; readonly flags: object | null }
 }
 
-async function runJob(job: Job<any>, payload: unknown, { open, log, throttle, limits, row }: RunParts): Promise<void> {
+async function runJob(job: Job<any>, payload: unknown, parts: RunParts): Promise<void> {
   if (!Check(job.input, payload)) throw new Error(`${job.name}: invalid input: ${JSON.stringify(payload)}`)
-  const ctx = await open()
+  const { row, shares } = parts
+  const { share, caller } = sharesOfRow(row.flags)
+  const ctx = forCaller(await parts.open(), caller)
   // Waiting is no attempt, but the earlier ones count: a job that ends the process is not tried for ever.
   const attempts = row.max_attempts - row.attempts + 1
   const later = (delayMs: number) => ctx.transaction((tx) => enqueue(tx, { ...job, attempts }, payload, delayMs))
+  const leave = shares ? shares.enter(share) : () => {}
+  // Several slots took a job at the same moment.
+  if (!leave) return void (await later(0))
+  try {
+    await runInTurn(job, payload, ctx, later, parts)
+  } finally {
+    leave()
+  }
+}
+
+/** The jobs that a job enqueues use the share of the same caller. */
+const forCaller = (ctx: Ctx, share: string | undefined): Ctx =>
+  share === undefined ? ctx : { ...ctx, transaction: (work) => ctx.transaction((tx) => work({ ...tx, share })) }
+
+async function runInTurn(
+  job: Job<any>,
+  payload: any,
+  ctx: Ctx,
+  later: (delayMs: number) => Promise<number>,
+  { log, throttle, limits }: RunParts,
+): Promise<void> {
   const key = job.throttled ? job.key?.(payload) : undefined
   const delayMs = key === undefined ? 0 : throttle.delayMs(key)
   if (delayMs > 0) return void (await later(delayMs))

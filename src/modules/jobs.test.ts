@@ -51,6 +51,17 @@ test('slow jobs have as many slots as their limits and queues admit together, so
   expect(slowJobsAtOnce).toBe(new Set(queues).size + ofLimits.reduce((sum, each) => sum + each))
 })
 
+test('two users never have all slots for remotes, nor all for one kind of work, nor all for long jobs', async () => {
+  const ofTwo = async (limitsOf: (userId: number, n: number) => JobLimits) => {
+    const limits = new Limits()
+    for (let n = 0; n < 100; n++) limits.enter(`${n}`, limitsOf(n % 2, n))
+    return 'leave' in limits.enter('third', limitsOf(2, 100))
+  }
+  const remote = (kind: 'import' | 'mirror') => (userId: number, n: number) =>
+    remoteLimits(kind, { url: `http://h${n}.test`, userId })
+  expect(await Promise.all([remote('import'), remote('mirror'), longJobLimits].map(ofTwo))).toEqual([true, true, true])
+})
+
 test('jobs that contact other servers, or whose number at once is limited, are slow', () => {
   const limited = jobs.filter(({ outgoing, limits }) => outgoing || limits)
   expect(limited.filter(({ slow }) => !slow)).toEqual([])

@@ -67,7 +67,7 @@ export function textReactions(readers: readonly ReturnType<typeof textReader>[])
     await enqueueAllWhere(
       tx,
       readers.map(({ ofDescription, mayName }) =>
-        enqueuedWhere(ofDescription, input, descriptionMayName(noteableType, noteableId, mayName)),
+        enqueuedWhere(tx, ofDescription, input, descriptionMayName(noteableType, noteableId, mayName)),
       ),
     )
   }
@@ -109,7 +109,7 @@ export function textReactions(readers: readonly ReturnType<typeof textReader>[])
     if (isNoteableType(noteable_type))
       await enqueueAllWhere(
         tx,
-        readers.map(({ ofNote, mayName }) => enqueuedWhere(ofNote, { noteId }, noteMayName(noteId, mayName))),
+        readers.map(({ ofNote, mayName }) => enqueuedWhere(tx, ofNote, { noteId }, noteMayName(noteId, mayName))),
       )
   }
 
