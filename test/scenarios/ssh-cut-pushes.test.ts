@@ -31,6 +31,22 @@ describe.skipIf(!hasSsh)('a push over SSH that is cut off (needs OpenSSH) leaves
     await expect.poll(temporary, { timeout: waitMs }).toEqual([])
   })
 
+  test('of a client that sends a few bytes again and again', async () => {
+    await using strict = await World.start({}, { sshLimits: { pace: { graceMs: 1000, bytesPerSecond: 2048 } } })
+    await using folder = await temporaryFolder()
+    const { client, temporary } = await beginPush(strict, folder.path, 1000)
+    let said = ''
+    client.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+    // A blob of 65,535 bytes, stored without compression.
+    client.stdin.write(Buffer.from('bfff1f7801' + '00ffff0000', 'hex'))
+    const trickle = setInterval(() => client.stdin.write('x'), 100)
+    await once(client, 'close').finally(() => clearInterval(trickle))
+    expect(said).toContain('Stithy: The connection is too slow.')
+    await expect.poll(temporary, { timeout: waitMs }).toEqual([])
+  })
+
   test('of a client that stalls', async () => {
     await using brief = await World.start({}, { sshLimits: { stalledMs: 2000 } })
     await using folder = await temporaryFolder()

@@ -95,6 +95,7 @@ export class SignedIn {
       signal: AbortSignal.any([closed.signal, this.#disconnected.signal]),
       protocol,
       stalledMs: this.#limits.stalledMs,
+      pace: this.#limits.pace,
     })
     // A session has one command: the library accepts no further one, and returns nothing for it, contrary to its types.
     const run = (accept: () => ServerChannel | undefined, command?: string) => {

@@ -1,3 +1,6 @@
+import type { BodyPace } from '../http/body/pace.ts'
+import { httpLimits } from '../http/limits.ts'
+
 /** Limits on the resources of one client, or of all unauthenticated clients. Per process. */
 export type SshLimits = {
   /** Maximum time from the connection to the proof of a key, in milliseconds. */
@@ -14,6 +17,8 @@ export type SshLimits = {
   readonly maxIdle: number
   /** Maximum time without traffic during a transfer, in milliseconds. */
   readonly stalledMs: number
+  /** Minimum speed of what a client sends during a transfer. */
+  readonly pace: BodyPace
 }
 
 export const sshLimits: SshLimits = {
@@ -26,4 +31,5 @@ export const sshLimits: SshLimits = {
   // Each takes about 100 KB.
   maxIdle: 500,
   stalledMs: 10 * 60_000,
+  pace: httpLimits.pushPace,
 }

@@ -54,30 +54,50 @@ export async function atPace<T>(body: Readable, pace: BodyPace, read: () => Prom
   }
 }
 
+/** How long the server may still wait for a client. */
+export class PaceBudget {
+  readonly #pace: BodyPace
+  #leftMs: number
+
+  constructor(pace: BodyPace) {
+    this.#pace = pace
+    this.#leftMs = pace.graceMs
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.#leftMs)
+  }
+
+  /** Counts bytes for which the server has waited so long. False if the client is too slow. */
+  add(bytes: number, waitedMs: number): boolean {
+    this.#leftMs -= waitedMs
+    if (this.#leftMs < 0) return false
+    this.#leftMs += (bytes / this.#pace.bytesPerSecond) * 1000
+    return true
+  }
+}
+
 /**
  * The chunks of a body whose reader applies back-pressure: only time spent waiting for the client counts. Fails with
  * `timed_out` if the body falls behind `pace`; the caller must discard the rest.
  */
 export async function* atPaceOfClient(body: AsyncIterable<Buffer>, pace: BodyPace): AsyncGenerator<Buffer> {
   const pieces = body[Symbol.asyncIterator]()
-  let allowedMs = pace.graceMs
+  const budget = new PaceBudget(pace)
   let isLate = false
   try {
     for (;;) {
       const began = performance.now()
       let watch: NodeJS.Timeout | undefined
       const late = new Promise<never>((_, reject) => {
-        watch = setTimeout(
-          () => {
-            isLate = true
-            reject(new Failure('timed_out', 'Request Timeout'))
-          },
-          Math.max(0, allowedMs),
-        )
+        watch = setTimeout(() => {
+          isLate = true
+          reject(new Failure('timed_out', 'Request Timeout'))
+        }, budget.leftMs)
       })
       const piece = await Promise.race([pieces.next(), late]).finally(() => clearTimeout(watch))
       if (piece.done) return
-      allowedMs += (piece.value.length / pace.bytesPerSecond) * 1000 - (performance.now() - began)
+      budget.add(piece.value.length, performance.now() - began)
       yield piece.value
     }
   } finally {
