@@ -315,6 +315,29 @@ describe('git over HTTP', () => {
     await expect(git(work, 'push', '-q', `${at(ann).slice(0, -4)}!.git`, 'main')).rejects.toThrow()
   })
 
+  test('a push that cannot create its project shows why, and creates nothing', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const work = await workTree(folder.path)
+    const pushTo = (path: string) =>
+      gitMessages(
+        work,
+        'push',
+        world.remote({ url: `${world.origin}/${ann.username}/${path}.git` } as never, ann),
+        'main',
+      ).catch((error: { stderr: string }) => error.stderr)
+    expect(await pushTo('-x')).toContain("path can contain only letters, digits, '_', '-' and '.'.")
+    expect(await pushTo('wikis')).toContain('path wikis is a reserved name')
+    expect((await ann.post('/projects', { name: 'Taken', path: 'elsewhere' })).status).toBe(201)
+    expect(await pushTo('Taken')).toContain('name has already been taken')
+    await world.settings({ restricted_visibility_levels: ['private'] })
+    expect(await pushTo('kept')).toContain('visibility_level private has been restricted')
+    await world.settings({ restricted_visibility_levels: [] })
+    await world.root.put(`/users/${ann.id}`, { projects_limit: 1 })
+    expect(await pushTo('another')).toContain('Your project limit is 1 projects!')
+    expect((await ann.get('/projects?owned=true')).json).toHaveLength(1)
+  })
+
   test('a large first push names the project that it creates, and creates none when it is only announced', async ({
     world,
   }) => {

@@ -417,9 +417,9 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
       visibility: 'private',
       default_branch: 'main',
     })
-    expect(
-      (await gitSsh(world, key, work, 'push', sshUrl(world, { full_path: `${ann.username}/-x` }), 'main')).code,
-    ).not.toBe(0)
+    const refused = await gitSsh(world, key, work, 'push', sshUrl(world, { full_path: `${ann.username}/-x` }), 'main')
+    expect(refused.code).not.toBe(0)
+    expect(refused.err).toContain("path can contain only letters, digits, '_', '-' and '.'.")
   })
 
   test('over SSH a fetch follows a renamed project, and a push names the new URL', async ({ world }) => {

@@ -61,6 +61,7 @@ export {
   getRecord,
   movedConcurrently,
   type ProjectInput,
+  requireCreatable,
   requireRoom,
   requireUnprotected,
 } from './projects/service.ts'

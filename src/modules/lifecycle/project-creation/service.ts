@@ -11,6 +11,7 @@ import {
   type ProjectInput,
   type ProjectRecordRow,
   type ProjectSubject,
+  requireCreatable,
 } from '../../projects/index.ts'
 import { commitReadme } from '../../pushes/index.ts'
 import { acceptImportUrl, importInto } from '../imports/service.ts'
@@ -69,20 +70,26 @@ const isUsableBranch = (name: string): boolean => branchRef(name) !== undefined 
 /** Namespace and path of a project that a push creates. */
 export type Plan = { readonly namespaceId: number; readonly path: string }
 
+/** The attributes of a project that a push creates; the others are the defaults of new projects. */
+const attributesOf = ({ path }: Plan) => ({ name: path, path, visibility: 'private' as const })
+
 /**
- * Whether a push to this path, which has no project, may create one: the caller may create projects in its namespace.
- * Undefined if not.
+ * Whether a push to this path, which has no project, may create one: the caller may create projects in its namespace. Undefined if not.
+ * Throws if that project cannot be created. Git shows the reason only before it sends the push: a refusal of the push itself is for git over HTTP a
+ * broken connection.
  */
 export async function planFromPush(ctx: Ctx, fullPath: string): Promise<Plan | undefined> {
   const slash = fullPath.lastIndexOf('/')
   if (!ctx.actor || slash < 0) return undefined
   const namespace = await findNamespaceByPath(ctx.db, ctx.actor, fullPath.slice(0, slash))
   if (!namespace || !mayCreateProjects(ctx.actor, namespace)) return undefined
-  return { namespaceId: namespace.id, path: fullPath.slice(slash + 1) }
+  const plan = { namespaceId: namespace.id, path: fullPath.slice(slash + 1) }
+  await requireCreatable(ctx, plan.namespaceId, attributesOf(plan))
+  return plan
 }
 
-/** Creates the project of a plan: private, otherwise with the defaults of new projects. */
-export async function createFromPush(ctx: Ctx, { namespaceId, path }: Plan): Promise<ProjectSubject> {
-  const made = await createProject(ctx, { path, visibility: 'private', namespace_id: namespaceId }, ctx.actor!.id)
+/** Creates the project of a plan. */
+export async function createFromPush(ctx: Ctx, plan: Plan): Promise<ProjectSubject> {
+  const made = await createProject(ctx, { ...attributesOf(plan), namespace_id: plan.namespaceId }, ctx.actor!.id)
   return (await loadProject(String(made.id), ctx))!
 }

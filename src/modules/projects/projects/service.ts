@@ -10,7 +10,15 @@ import { branchRef } from '../../../git/format/ref-name.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import {
+  conflict,
+  Failure,
+  type FieldViolations,
+  forbidden,
+  invalidFields,
+  notFound,
+  rowNotFound,
+} from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { taken as isTaken, lengthViolations, violationsOf } from '../../../kernel/violations.ts'
 import {
@@ -137,21 +145,19 @@ export async function createProject(
   const avatar = await acceptAvatar(ctx, input.avatar)
   const id = await ctx
     .transaction(async (tx) => {
-      const held = await lockNamespace(tx, namespace.id)
-      if (!held) throw invalidFields({ namespace: ['is not valid'] })
-      if (held.owner_id !== null) await requireRoom(tx, held.owner_id)
+      const held = await lockPlace(
+        ctx,
+        tx,
+        namespace.id,
+        { name, path, visibility },
+        {
+          description: descriptionViolations(input.description),
+          ...topicViolations(input),
+          ...settingViolations(input),
+          ...featureViolations(features),
+        },
+      )
       const fullPath = `${held.full_path}/${path}`
-      const taken = await takenNames(tx, { namespaceId: held.id, name, fullPath })
-      const violations = violationsOf({
-        name: [...projectNameViolations(name), ...taken.name],
-        path: [...projectPathViolations(path), ...fullPathViolations(fullPath), ...taken.path],
-        description: descriptionViolations(input.description),
-        visibility_level: visibilityViolations(ctx, visibility, held),
-        ...topicViolations(input),
-        ...settingViolations(input),
-        ...featureViolations(features),
-      })
-      if (violations) throw invalidFields(violations)
       const made = await insertProject(tx, {
         ...features,
         namespaceId: held.id,
@@ -188,6 +194,37 @@ export async function createProject(
     })
     .catch(asTaken)
   return getRecord(ctx, id)
+}
+
+/** What a new project needs in its namespace. */
+type Place = { readonly name: string; readonly path: string; readonly visibility: Visibility }
+
+/** The namespace of a new project, locked. Throws if it has no room or the project may not be there as it is, or for `others`. */
+async function lockPlace(
+  ctx: Ctx,
+  tx: Tx,
+  namespaceId: number,
+  { name, path, visibility }: Place,
+  others: FieldViolations = {},
+) {
+  const held = await lockNamespace(tx, namespaceId)
+  if (!held) throw invalidFields({ namespace: ['is not valid'] })
+  if (held.owner_id !== null) await requireRoom(tx, held.owner_id)
+  const fullPath = `${held.full_path}/${path}`
+  const taken = await takenNames(tx, { namespaceId: held.id, name, fullPath })
+  const violations = violationsOf({
+    name: [...projectNameViolations(name), ...taken.name],
+    path: [...projectPathViolations(path), ...fullPathViolations(fullPath), ...taken.path],
+    visibility_level: visibilityViolations(ctx, visibility, held),
+    ...others,
+  })
+  if (violations) throw invalidFields(violations)
+  return held
+}
+
+/** Throws what the creation of this project would throw now, and creates nothing. */
+export const requireCreatable = async (ctx: Ctx, namespaceId: number, place: Place): Promise<void> => {
+  await ctx.transaction((tx) => lockPlace(ctx, tx, namespaceId, place))
 }
 
 function asTaken(error: unknown): never {
