@@ -103,11 +103,14 @@ const type = 'MergeRequest'
 /** Of a row named `m` with its newest version `d`, its project `p` and its milestone `ms`. */
 const columns = sql`
   m.id, m.iid, m.project_id, p.full_path, p.repository_storage, p.repository_key, m.target_branch, m.source_project_id,
-  m.source_branch, m.title, m.description, m.state, m.merge_status, m.merge_error, m.discussion_locked, m.squash,
-  m.allow_collaboration, m.should_remove_source_branch, m.force_remove_source_branch, m.approvals_before_merge,
-  m.merge_commit_oid, m.squash_commit_oid, m.merged_at, m.closed_at, m.created_at, m.updated_at,
-  m.auto_merge_oid is not null as auto_merge, m.rebasing, d.head_oid, d.start_oid, d.base_oid, d.files, d.overflow,
-  d.commits, m.merge_status = 'cannot_be_merged'
+  m.source_branch, m.title, m.description, m.state, m.merge_status, m.merge_error, m.discussion_locked,
+  coalesce((m.auto_merge_options ->> 'squash')::boolean, m.squash) as squash, m.allow_collaboration,
+  coalesce(
+    (m.auto_merge_options ->> 'should_remove_source_branch')::boolean, m.should_remove_source_branch
+  ) as should_remove_source_branch,
+  m.force_remove_source_branch, m.approvals_before_merge, m.merge_commit_oid, m.squash_commit_oid, m.merged_at,
+  m.closed_at, m.created_at, m.updated_at, m.auto_merge_oid is not null as auto_merge, m.rebasing, d.head_oid,
+  d.start_oid, d.base_oid, d.files, d.overflow, d.commits, m.merge_status = 'cannot_be_merged'
   and (m.merge_status_source_oid is null or m.merge_status_target_oid is null) as lacks_branch, m.lacks_target
   and coalesce(p.settings ->> 'merge_method', ${settingDefaults.merge_method}::text) <> 'merge' as needs_rebase,
   case

@@ -50,6 +50,21 @@ describe('merge_when_pipeline_succeeds', () => {
     ])
   })
 
+  test('an automatic merge shows whether it will squash and remove the source branch, until it is cancelled', async ({
+    world,
+  }) => {
+    const { at } = await waiting(world, { squash: true, should_remove_source_branch: true })
+    const shown = async () => {
+      const { squash, should_remove_source_branch } = (await world.root.get(at)).json
+      return { squash, should_remove_source_branch }
+    }
+    expect(await shown()).toEqual({ squash: true, should_remove_source_branch: true })
+    await world.root.put(`${at}/merge`, { ...awaited, should_remove_source_branch: false })
+    expect(await shown()).toEqual({ squash: false, should_remove_source_branch: false })
+    expect((await world.root.post(`${at}/cancel_merge_when_pipeline_succeeds`)).status).toBe(201)
+    expect(await shown()).toEqual({ squash: false, should_remove_source_branch: null })
+  })
+
   test('an automatic merge waits after a failed pipeline and without permission to merge', async ({ world }) => {
     const opened = await waiting(world)
     await report(world, opened, 'failed')
