@@ -134,7 +134,6 @@ import { templateRoutes } from './repository/templates/routes.ts'
 import { treeRoutes } from './repository/trees/routes.ts'
 import { approvalRuleRoutes } from './review/approval-rules/routes.ts'
 import { approvalRoutes } from './review/approvals/routes.ts'
-import { closedIssueRoutes, closingMergeRequestRoutes } from './review/closing/routes.ts'
 import {
   awardEmojiRoutes,
   discussionRoutes,
@@ -149,6 +148,7 @@ import { followUpOf } from './review/follow-ups/follow-up.ts'
 import { mergeRequestPeopleRoutes } from './review/merge-requests/people-routes.ts'
 import { mergeRequestVersionRoutes } from './review/merge-requests/version-routes.ts'
 import { mergingRoutes } from './review/merging/routes.ts'
+import { closedIssueRoutes, closingMergeRequestRoutes } from './review/reading/closing-routes.ts'
 import { commitMergeRequestRoutes } from './review/reading/commit-routes.ts'
 import { deploymentMergeRequestRoutes } from './review/reading/deployment-routes.ts'
 import { mergeRequestListRoutes } from './review/reading/list-routes.ts'

@@ -59,10 +59,14 @@ async function closable(
   return rows.filter(({ holder }) => holder.id !== forked_from_project_id)
 }
 
-/** Stores which issues an unmerged merge request closes, of those that its author may read. */
-export async function updateClosingIssues(ctx: Ctx, mergeRequestId: number): Promise<void> {
+/** Stores which issues an unmerged merge request closes, of those that its author may read. False if there were and are none. */
+export async function updateClosingIssues(ctx: Ctx, mergeRequestId: number): Promise<boolean> {
   const row = await findClosingMergeRequest(ctx.db, mergeRequestId)
-  if (row && row.state !== 'merged') await store(ctx, row, await referencesOf(ctx, row))
+  if (!row || row.state === 'merged') return false
+  const named = await referencesOf(ctx, row)
+  const isNeeded = named.length > 0 || row.stored
+  if (isNeeded) await store(ctx, row, named)
+  return isNeeded
 }
 
 async function store(ctx: Ctx, row: ClosingMergeRequest, named: readonly NamedNoteable[]): Promise<void> {

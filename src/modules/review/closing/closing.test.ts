@@ -296,6 +296,20 @@ describe('the message of a merge commit', () => {
     await readTexts(world)
     for (const issue of [second, secret, open, hidden]) expect(await stateOf(world, issue)).toBe('closed')
   })
+
+  test('names the issues of a text that was written just before the merge', async ({ world }) => {
+    const { request, issue } = await closingPair(world)
+    const { project, at, branch } = request
+    for (const title of ['Two', 'Three']) await openIssue(world, { project, title })
+    await commitTo(world, project.id, branch, 'Fixes #2', branch)
+    await afterPush(world, project)
+    // No job reads the texts before the merge.
+    await world.root.put(at, { description: 'Closes #3' })
+    await merge(world.root, request)
+    expect(project.repository.git('log', '-1', '--format=%B', 'main')).toContain('\n\nCloses #2 and #3\n\n')
+    await readTexts(world)
+    expect(await stateOf(world, issue)).toBe('opened')
+  })
 })
 
 describe('a commit that reaches the default branch', () => {

@@ -9,7 +9,9 @@ export const findClosingIssues = job({
   input: Type.Object({ mergeRequestId: Type.Integer() }),
   key: ({ mergeRequestId }) => `find_closing_issues:${mergeRequestId}`,
   attempts: 5,
-  run: ({ mergeRequestId }, ctx) => updateClosingIssues(ctx, mergeRequestId),
+  run: async ({ mergeRequestId }, ctx) => {
+    await updateClosingIssues(ctx, mergeRequestId)
+  },
 })
 
 /** Closes the issues that a merged merge request names. */

@@ -23,6 +23,8 @@ const closingMergeRequestRow = {
   diff_id: notNull(integer),
   /** The target is the default branch, and the project closes issues by text. */
   closes: boolean,
+  /** Issues that it closes are stored. */
+  stored: boolean,
 }
 export type ClosingMergeRequest = RowOf<typeof closingMergeRequestRow>
 
@@ -31,7 +33,8 @@ export const findClosingMergeRequest = (db: Db, id: number): Promise<ClosingMerg
     closingMergeRequestRow,
     sql`
       select m.id, m.iid, m.project_id, p.full_path, p.repository_storage, p.repository_key, p.forked_from_project_id,
-        m.author_id, m.state, m.description, m.squash_commit_oid, m.diff_id, ${closesWhenMerged} is true as closes
+        m.author_id, m.state, m.description, m.squash_commit_oid, m.diff_id, ${closesWhenMerged} is true as closes,
+        exists (select from merge_requests_closing_issues c where c.merge_request_id = m.id) as stored
       from merge_requests m join projects p on p.id = m.project_id and not p.deleting
       where m.id = ${id}
     `,

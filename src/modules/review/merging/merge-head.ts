@@ -11,6 +11,7 @@ import { conflict, type Failure, forbidden } from '../../../kernel/failure.ts'
 import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import { actorOf, callerSignature, findAccount } from '../../accounts/index.ts'
 import { moveRefs } from '../../pushes/index.ts'
+import { updateClosingIssues } from '../closing/close.ts'
 import { targetRepository } from './heads.ts'
 import { bringLargeFiles } from './large-files.ts'
 import { makeMerge, satisfiesMergeMethod } from './make-merge.ts'
@@ -53,9 +54,10 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
       squash: squashes(row, options),
       should_remove_source_branch: options.should_remove_source_branch ?? null,
     }
+    const current = options.merge_commit_message ? row : await withCurrentClosing(ctx, row)
     if (!(await ctx.transaction((tx) => beginMerging(tx, row, merging)))) throw notMergeable()
     try {
-      const outcome = await moveTarget(ctx, { row, merging, repo, ref }, options)
+      const outcome = await moveTarget(ctx, { row: current, merging, repo, ref }, options)
       if (outcome === 'moved') return
       const error = outcome === 'already_merged' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
       await abandonMerge(ctx, row, merging.token, error)
@@ -66,6 +68,15 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
       if ((await findMerging(ctx.db, row.id))?.state !== 'merged') throw error
     }
   })
+}
+
+/**
+ * The merge request with the issues that its texts say now that it closes, for the default message: the job that stores them runs
+ * after the change of a text.
+ */
+async function withCurrentClosing(ctx: Ctx, row: MergingRow): Promise<MergingRow> {
+  if (!(await updateClosingIssues(ctx, row.id))) return row
+  return { ...row, closing: (await findMerging(ctx.db, row.id))?.closing ?? [] }
 }
 
 /** Maximum attempts while others move the branch first. */

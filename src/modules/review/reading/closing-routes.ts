@@ -6,8 +6,8 @@ import { Issue, type IssueSubject, issue, issueRecordRow } from '../../planning/
 import { MergeRequest, type MergeRequestShown } from '../merge-requests/entity.ts'
 import { mergeRequestRecordRow } from '../merge-requests/record-queries.ts'
 import { mergeRequest } from '../merge-requests/subject.ts'
-import { checkUnchecked } from '../reading/list.ts'
-import { issuesClosedBy, mergeRequestsClosing, mergeRequestsRelatedTo } from './list-queries.ts'
+import { issuesClosedBy, mergeRequestsClosing, mergeRequestsRelatedTo } from './closing-queries.ts'
+import { checkUnchecked } from './list.ts'
 
 const within = ({ id, full_path }: { readonly id: number; readonly full_path: string }) =>
   ({ of: 'project', id, full_path }) as const
