@@ -69,11 +69,25 @@ export async function updateClosingIssues(ctx: Ctx, mergeRequestId: number): Pro
   return isNeeded
 }
 
+/** The ids of named issues, of those that the author of a merge request may read. */
+async function idsForAuthor(ctx: Ctx, row: ClosingMergeRequest, named: readonly NamedNoteable[]): Promise<number[]> {
+  const author = named.length > 0 ? await asAccount(ctx, row.author_id) : undefined
+  return author ? (await closable(author, named, row)).map(({ id }) => id) : []
+}
+
 async function store(ctx: Ctx, row: ClosingMergeRequest, named: readonly NamedNoteable[]): Promise<void> {
-  const author = await asAccount(ctx, row.author_id)
-  const issues = author ? await closable(author, named, row) : []
-  const ids = issues.map(({ id }) => id)
+  const ids = await idsForAuthor(ctx, row, named)
   await ctx.transaction((tx) => replaceClosingIssues(tx, row.id, ids))
+}
+
+/**
+ * The issues that an unmerged merge request closes by its texts of now, of those that its author may read; the job that stores them
+ * may be late. Undefined once it is merged: then the stored ones count.
+ */
+export async function findClosingIssueIds(ctx: Ctx, mergeRequestId: number): Promise<number[] | undefined> {
+  const row = await findClosingMergeRequest(ctx.db, mergeRequestId)
+  if (row?.state === 'merged') return undefined
+  return row?.closes ? await idsForAuthor(ctx, row, await referencesOf(ctx, row)) : []
 }
 
 /**

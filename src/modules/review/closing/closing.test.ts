@@ -107,6 +107,21 @@ describe('issues that a merge request closes', () => {
     await readTexts(world)
     expect(await iidsOf(world.root, `${request.at}/closes_issues`)).toEqual([])
   })
+
+  test('the list follows the texts at once, before any job has read them', async ({ world }) => {
+    const request = await openMergeRequest(world, { description: 'Closes #1' })
+    const { project, at } = request
+    for (const title of ['One', 'Two']) await openIssue(world, { project, title })
+    const closing = () => iidsOf(world.root, `${at}/closes_issues`)
+    expect(await closing()).toEqual([1])
+    await world.root.put(at, { description: 'Closes #2' })
+    expect(await closing()).toEqual([2])
+    await world.root.put(`/projects/${project.id}`, { autoclose_referenced_issues: false })
+    expect(await closing()).toEqual([])
+    await world.root.put(`/projects/${project.id}`, { autoclose_referenced_issues: true })
+    await merge(world.root, request)
+    expect(await closing()).toEqual([2])
+  })
 })
 
 describe('merge requests of an issue', () => {

@@ -15,17 +15,22 @@ const readable = (caller: Caller, type: PlannedType): Pick<List, 'type' | 'key' 
   order: [{ by: raw('m.id'), direction: 'asc' }],
 })
 
-/** The issues that a merge request closes. */
-export const issuesClosedBy = (caller: Caller, mergeRequestId: number): List => {
+const issues = (caller: Caller, ids: Sql): List => {
   const list = readable(caller, 'Issue')
-  const closed = sql`select c.issue_id ${closingReadable(caller)} and c.merge_request_id = ${mergeRequestId}`
   return {
     ...list,
     select: issueSelect(caller),
     from: raw('from issues m join projects p on p.id = m.project_id'),
-    where: [sql`m.id = any(array(${closed}))`, ...list.where],
+    where: [sql`m.id = any(${ids})`, ...list.where],
   }
 }
+
+/** These issues. */
+export const issuesAmong = (caller: Caller, ids: readonly number[]): List => issues(caller, sql`${ids}::bigint[]`)
+
+/** The issues that a merge request closes, as stored. */
+export const issuesClosedBy = (caller: Caller, mergeRequestId: number): List =>
+  issues(caller, sql`array(select c.issue_id ${closingReadable(caller)} and c.merge_request_id = ${mergeRequestId})`)
 
 const mergeRequests = (caller: Caller, ids: Sql): List => {
   const list = readable(caller, 'MergeRequest')

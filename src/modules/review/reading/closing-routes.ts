@@ -3,10 +3,11 @@ import { endpoint } from '../../../api/endpoint.ts'
 import type { List } from '../../../api/list.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
 import { Issue, type IssueSubject, issue, issueRecordRow } from '../../planning/index.ts'
+import { findClosingIssueIds } from '../closing/close.ts'
 import { MergeRequest, type MergeRequestShown } from '../merge-requests/entity.ts'
 import { mergeRequestRecordRow } from '../merge-requests/record-queries.ts'
 import { mergeRequest } from '../merge-requests/subject.ts'
-import { issuesClosedBy, mergeRequestsClosing, mergeRequestsRelatedTo } from './closing-queries.ts'
+import { issuesAmong, issuesClosedBy, mergeRequestsClosing, mergeRequestsRelatedTo } from './closing-queries.ts'
 import { checkUnchecked } from './list.ts'
 
 const within = ({ id, full_path }: { readonly id: number; readonly full_path: string }) =>
@@ -37,7 +38,9 @@ export const closedIssueRoutes = [
     paged: true,
     returns: Issue,
     async handle({ subject, page, ctx }) {
-      const found = await fetchPage(ctx.db, issueRecordRow, issuesClosedBy(ctx.actor, subject.id), page)
+      const current = await findClosingIssueIds(ctx, subject.id)
+      const list = current ? issuesAmong(ctx.actor, current) : issuesClosedBy(ctx.actor, subject.id)
+      const found = await fetchPage(ctx.db, issueRecordRow, list, page)
       return { ...found, rows: found.rows.map((row) => ({ issue: row, within: within(subject.project) })) }
     },
   }),
