@@ -60,6 +60,9 @@ export async function readObject(
   }
   if (loose && (as === undefined || as === loose.type))
     return loose.sizeBytes <= maxBytes ? loose : { ...loose, content: undefined }
+  // Most of what a push refers to is there already: readers of the repository live on.
+  const before = repo.base && (await readObject(repo.base, oid, maxBytes, as))
+  if (before) return before
   return objectContent(await repo.objects(), as ? `${oid}^{${as}}` : oid, maxBytes)
 }
 

@@ -25,19 +25,20 @@ export async function inScratch<T>(repo: Repository, work: (scratch: Quarantined
  */
 export async function keepObjects(repo: Repository, scratch: Repository, except: ReadonlySet<Oid>): Promise<void> {
   const folders = (await readdir(scratch.objectDir)).filter((name) => /^[0-9a-f]{2}$/.test(name))
+  const changed = new Set<string>()
   for (const folder of folders) {
     const names = (await readdir(join(scratch.objectDir, folder))).filter(
       (name) => /^[0-9a-f]+$/.test(name) && !except.has(`${folder}${name}` as Oid),
     )
     if (names.length === 0) continue
     const target = join(repo.objectDir, folder)
-    let made: string | undefined
     let moved = 0
     await whileFoldersGo(async () => {
-      made = (await mkdir(target, { recursive: true })) ?? made
+      if ((await mkdir(target, { recursive: true })) !== undefined) changed.add(repo.objectDir)
       for (; moved < names.length; moved++)
         await rename(join(scratch.objectDir, folder, names[moved]!), join(target, names[moved]!))
     })
-    await syncFolders(made === undefined ? [target] : [target, repo.objectDir])
+    changed.add(target)
   }
+  await syncFolders(changed)
 }

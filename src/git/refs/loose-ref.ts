@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fsync as fsyncCallback, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
@@ -11,7 +12,7 @@ const fsync = promisify(fsyncCallback)
 /**
  * Moves a loose ref to a commit, or creates one in a folder that exists, as git does: creates the lock file exclusively, compares, writes, and
  * renames it over the ref. No process. `undefined`, without any change, if only git can do it or explain why not: the ref is packed or
- * symbolic, a new one might be packed or have the name of a folder of refs, the lock is taken, the target is not a commit, or the disk is full.
+ * symbolic, a new one might be packed or have the name of a folder of refs, the lock stays taken, the target is not a commit, or the disk is full.
  */
 export async function moveLooseRef(
   repo: Repository,
@@ -20,8 +21,8 @@ export async function moveLooseRef(
   if (!(await readCommit(repo, to))) return undefined
   const path = `${repo.gitDir}/${name}`
   const lock = `${path}.lock`
-  const file = openNew(lock)
-  if (file === undefined) return undefined
+  const file = await takeLock(lock, () => isStale(readLooseRef(repo, name), from))
+  if (file === undefined || file === 'stale') return file
   let isOurs = true
   try {
     // The lock is held: no other process moves or packs the ref.
@@ -43,11 +44,22 @@ export async function moveLooseRef(
 const mayHavePacked = ({ gitDir }: Repository): boolean =>
   existsSync(`${gitDir}/packed-refs`) || existsSync(`${gitDir}/reftable`)
 
-/** Creates a file; `undefined` if it exists. */
-function openNew(path: string): number | undefined {
-  try {
-    return openSync(path, 'wx', 0o666)
-  } catch {
-    return undefined
+const isStale = (now: Oid | 'ask' | undefined, from: Oid | 'absent'): boolean =>
+  now !== undefined && now !== 'ask' && now !== from
+
+/** Maximum time to wait for a lock, which others hold for a millisecond or two, as git does (`core.filesRefLockTimeout`). */
+const lockMs = 1000
+
+/** Creates a lock file; `undefined` if that is impossible. Those who wait for one learn from the ref that they are late. */
+async function takeLock(lock: string, isLate: () => boolean): Promise<number | 'stale' | undefined> {
+  const until = performance.now() + lockMs
+  for (;;) {
+    try {
+      return openSync(lock, 'wx', 0o666)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || performance.now() > until) return undefined
+    }
+    if (isLate()) return 'stale'
+    await delay(1 + 9 * Math.random())
   }
 }

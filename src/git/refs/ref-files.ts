@@ -65,6 +65,12 @@ function readOrNothing(path: string): string | undefined {
   }
 }
 
+/** The names of packed refs; `'ask'` if only git can tell. */
+export function packedNames(repo: Repository): readonly string[] | 'ask' {
+  const packed = packedRefs(repo)
+  return packed === 'ask' ? packed : [...packed.keys()]
+}
+
 /** Cached while the file is the same one: git replaces the file and never writes into it. */
 function packedRefs(repo: Repository): ReadonlyMap<string, Oid> | 'ask' {
   const path = `${repo.gitDir}/packed-refs`

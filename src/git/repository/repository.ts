@@ -27,6 +27,7 @@ type RepositoryOptions = {
   /** Key of the project that owns the repository. */
   key?: string
   objectDir?: string
+  base?: Repository
   env?: Record<string, string>
   /** Copies this repository, for another caller or signal. */
   same?: Repository
@@ -45,6 +46,8 @@ export class Repository {
   readonly gitDir: string
   /** Folder for new objects. */
   readonly objectDir: string
+  /** The repository without the objects of the push, for one with them. */
+  readonly base: Repository | undefined
   /** Prefix that separates the cached data of repositories: an object must not be readable through another repository. */
   readonly cacheKey: string
   /** Aborts when the client disconnects. */
@@ -60,11 +63,12 @@ export class Repository {
   constructor(
     git: GitContext,
     gitDir: string,
-    { key, objectDir, env, same, signal, caller, isNested }: RepositoryOptions = {},
+    { key, objectDir, base, env, same, signal, caller, isNested }: RepositoryOptions = {},
   ) {
     this.git = git
     this.gitDir = gitDir
     this.objectDir = same?.objectDir ?? objectDir ?? join(gitDir, 'objects')
+    this.base = same?.base ?? base
     this.cacheKey = same?.cacheKey ?? `${++handles}:`
     this.signal = signal
     this.caller = caller ?? same?.caller ?? ''
@@ -222,12 +226,12 @@ const flushObjects = Buffer.from('flush\0')
 
 /** See `Repository.inQuarantine`. */
 export class QuarantinedRepository extends Repository {
-  /** The repository without the objects of the push. */
-  readonly base: Repository
+  declare readonly base: Repository
 
   constructor(repo: Repository, objectDir: string) {
     super(repo.git, repo.gitDir, {
       objectDir,
+      base: repo,
       caller: repo.caller,
       env: {
         GIT_OBJECT_DIRECTORY: objectDir,
@@ -236,7 +240,6 @@ export class QuarantinedRepository extends Repository {
         GIT_QUARANTINE_PATH: objectDir,
       },
     })
-    this.base = repo
   }
 
   /** Ends its helpers. Resolves when none of them has the folder open. */

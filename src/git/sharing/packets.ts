@@ -1,9 +1,12 @@
 const flush = '0000'
 
-/**
- * Splits a stream into whole pkt-lines (gitprotocol-common), each with its header. A packet has at most 65,520 bytes, so that
- * little is buffered.
- */
+/** The largest pkt-line (gitprotocol-common). Its length has four digits, so that at most 65,535 bytes are buffered. */
+export const maxPacketBytes = 65_520
+
+/** The largest part of a packet with the number of its band. */
+const maxPart = maxPacketBytes - 5
+
+/** Splits a stream into whole pkt-lines, each with its header. */
 export class Packets {
   #rest: Buffer = Buffer.alloc(0)
 
@@ -66,3 +69,29 @@ export class Response {
 /** A packet with this part of the pack. */
 export const packPacket = (part: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`${(part.length + 5).toString(16).padStart(4, '0')}\x01`, 'latin1'), part])
+
+/** The packet at `at`; `undefined` if the bytes end before it does, or are none. */
+export function packetAt(bytes: Buffer, at: number): Buffer | undefined {
+  if (bytes.length - at < 4) return undefined
+  try {
+    const length = lengthOf(bytes, at)
+    return bytes.length - at < length ? undefined : bytes.subarray(at, at + length)
+  } catch {
+    return undefined
+  }
+}
+
+/** Lines as pkt-lines, then a flush. */
+export const linesWithFlush = (lines: readonly string[]): Buffer =>
+  Buffer.from(
+    `${lines.map((line) => `${(Buffer.byteLength(line) + 4).toString(16).padStart(4, '0')}${line}`).join('')}${flush}`,
+  )
+
+/** Bytes as packets of a band (side-band-64k). */
+export function* bandPackets(band: 1 | 2, bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += maxPart) {
+    const part = bytes.subarray(at, at + maxPart)
+    yield Buffer.from(`${(part.length + 5).toString(16).padStart(4, '0')}${String.fromCharCode(band)}`, 'latin1')
+    yield part
+  }
+}

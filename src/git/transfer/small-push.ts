@@ -33,6 +33,13 @@ export async function* pointersOfPush(repo: Repository, tips: readonly Oid[]): A
 }
 
 /**
+ * Whether nothing is missing of what the tips lead to: it is in quarantine, or belongs to the latest commits of branches. No process. False also
+ * if only a walk of the history shows it.
+ */
+export const isConnected = async (quarantine: QuarantinedRepository, tips: readonly Oid[]): Promise<boolean> =>
+  (await smallBlobs(quarantine, tips)) !== undefined
+
+/**
  * The blobs that could be pointers, read from the files in quarantine. `undefined` if only git can tell: the push is large, or
  * refers to objects that are not in the latest commits of the branches, such as a file that was moved.
  */

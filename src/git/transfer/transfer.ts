@@ -1,7 +1,7 @@
 import { access, constants, readdir } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
-import type { Duplex } from 'node:stream'
+import { type Duplex, PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { syncFolders } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
@@ -9,7 +9,10 @@ import type { Repository } from '../repository/repository.ts'
 import type { Child } from '../runner/child.ts'
 import { settingsEnv } from '../runner/environment.ts'
 import type { Exit } from '../runner/protocol.ts'
+import { refsForPush } from './advertised-refs.ts'
 import { FetchRequest } from './fetch-request.ts'
+import { ReceiveSession } from './receive-session.ts'
+import { receiveSmall } from './receive-small.ts'
 import { type AfterMoves, converseOnMoves, type MoveRefs } from './ref-moves.ts'
 import { shareableKey } from './shareable-fetch.ts'
 import { UploadSession } from './upload-session.ts'
@@ -39,6 +42,8 @@ export type Transfer = {
   /** The exit of the process. A rejected push exits with 0 (or 1, by protocol): the stream reports it to the client. */
   readonly done: Promise<Exit>
 }
+
+const usualTimeoutMs = 6 * 60 * 60_000
 
 const hooks = fileURLToPath(new URL('../hooks', import.meta.url))
 
@@ -116,15 +121,41 @@ export type ReceiveOptions = TransferOptions & {
 }
 
 /**
- * Serves a push: `receive-pack` with quarantine. `onVerdict` runs once, after git has checked the objects and before any ref
- * moves; `onMove` then moves the refs, or git does, atomically only if the client requested it (`--atomic`). An error of either
- * fails the push and rejects `done`. The repository must exist. One process, and a small shell for each hook.
+ * Serves a push: `receive-pack` with quarantine, or the same in this process if it is small (`ReceiveSession`). `onVerdict` runs once, after the
+ * objects were checked and before any ref moves; `onMove` then moves the refs, or git does, atomically only if the client requested it
+ * (`--atomic`). An error of either fails the push and rejects `done`. The repository must exist. With git: one process, and a small shell for each hook.
  */
-export async function receivePack(
+export async function receivePack(repo: Repository, options: ReceiveOptions): Promise<Transfer> {
+  const { advertise, statelessRpc, protocol, onVerdict, onMove, afterMoves, maxInputBytes } = options
+  const { timeoutMs = usualTimeoutMs } = options
+  if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
+  // By protocol 1, git writes a line before the refs.
+  const isUsual = protocolEnv(protocol)['GIT_PROTOCOL'] !== 'version=1'
+  const refs = isUsual && (advertise || !statelessRpc) ? await refsForPush(repo) : undefined
+  if (advertise && refs) return finished(refs)
+  if (advertise || !onMove || !(refs || statelessRpc)) return startReceivePack(repo, options)
+  const session = new ReceiveSession({
+    greeting: refs,
+    receive: async (request) =>
+      request.pack.length <= (maxInputBytes ?? Number.POSITIVE_INFINITY)
+        ? receiveSmall(repo, request, { onVerdict, onMove, afterMoves }, timeoutMs)
+        : undefined,
+    start: () => startReceivePack(repo, { ...options, statelessRpc: true }),
+  })
+  return { stream: session, done: session.done }
+}
+
+/** A transfer of bytes that are there. */
+function finished(bytes: Buffer): Transfer {
+  const stream = new PassThrough()
+  stream.end(bytes)
+  return { stream, done: Promise.resolve({ code: 0, signal: null, stderr: '', timedOut: false }) }
+}
+
+async function startReceivePack(
   repo: Repository,
   { onVerdict, onMove, afterMoves, maxInputBytes, ...options }: ReceiveOptions,
 ): Promise<Transfer> {
-  if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
   // Git ignores a hook that it may not execute, and would accept everything.
   await access(`${hooks}/pre-receive`, constants.X_OK)
   await access(`${hooks}/proc-receive`, constants.X_OK)
@@ -198,7 +229,7 @@ const modeFlags = ({ advertise, statelessRpc }: TransferOptions) => [
 
 const runOptions = (
   { gitDir, caller, signal }: Repository,
-  { advertise, timeoutMs = 6 * 60 * 60_000 }: TransferOptions,
+  { advertise, timeoutMs = usualTimeoutMs }: TransferOptions,
 ) => ({ lane: 'transfer', owner: gitDir, caller, stdin: !advertise, timeoutMs, ...(signal && { signal }) }) as const
 
 /** The header is a list of `key=value` joined by colons; git uses only the version. */

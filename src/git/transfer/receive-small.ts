@@ -1,0 +1,76 @@
+import { Failure } from '../../kernel/failure.ts'
+import type { Oid } from '../format/oid.ts'
+import type { RefName } from '../format/ref-name.ts'
+import { inScratch, keepObjects } from '../objects/scratch.ts'
+import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
+import { GitError } from '../runner/git-error.ts'
+import { reportOf } from './push-report.ts'
+import type { SmallRequest } from './push-request.ts'
+import type { AfterMoves, MoveOutcome, MoveRefs } from './ref-moves.ts'
+import { isConnected } from './small-push.ts'
+import type { PushRequest, Verdict } from './verdict.ts'
+
+export type Decisions = {
+  onVerdict(request: PushRequest): Promise<Verdict>
+  readonly onMove: MoveRefs
+  readonly afterMoves?: AfterMoves | undefined
+}
+
+/** The response to a push, and the error that ended it. */
+export type Received = { readonly report: Buffer; readonly error?: unknown }
+
+/**
+ * Receives a small push as `receive-pack` does, in the same order: the objects are checked in quarantine, the push is decided on, the objects
+ * are moved durably, then the refs. One process, for the objects of the pack, if there are any. `undefined` if nothing was decided and git has to
+ * tell: the objects are damaged, or only a walk of the history shows that none is missing.
+ */
+export const receiveSmall = (
+  repo: Repository,
+  { updates, pushOptions, isAtomic, objects, pack }: SmallRequest,
+  { onVerdict, onMove, afterMoves = async () => [] }: Decisions,
+  timeoutMs: number,
+): Promise<Received | undefined> =>
+  inScratch(repo, async (quarantine) => {
+    if (objects > 0 && !(await unpack(quarantine, pack, timeoutMs))) return undefined
+    if (
+      !(await isConnected(
+        quarantine,
+        updates.map(({ to }) => to as Oid),
+      ))
+    )
+      return undefined
+    const messages: string[] = []
+    const report = (outcomes?: ReadonlyMap<RefName, MoveOutcome>) =>
+      reportOf(messages, updates, ({ name }) => (outcomes ? outcomes.get(name) : 'declined'))
+    try {
+      const verdict = await onVerdict({ updates, pushOptions, quarantine })
+      messages.push(...(verdict.messages ?? []))
+      if (!verdict.ok) return { report: report() }
+      // Helpers hold files of the quarantine open.
+      await quarantine[Symbol.asyncDispose]()
+      await keepObjects(repo, quarantine, new Set())
+    } catch (error) {
+      if (error instanceof Failure) messages.push(error.message)
+      return { report: report(), error }
+    }
+    try {
+      const outcomes = await onMove(updates, isAtomic)
+      messages.push(...(await afterMoves()))
+      return { report: report(outcomes) }
+    } catch (error) {
+      return { report: report(new Map()), error }
+    }
+  })
+
+/** Stores the objects of a pack with the checks of `transfer.fsckObjects`. False if git refuses them. */
+async function unpack(quarantine: QuarantinedRepository, pack: Buffer, timeoutMs: number): Promise<boolean> {
+  try {
+    // Unlike other work on a quarantine, this takes the slot of the push.
+    const slot = { lane: 'transfer', nested: false, timeoutMs } as const
+    await quarantine.run('unpack-objects', { flags: ['-q', '--strict'], input: pack, ...slot })
+    return true
+  } catch (error) {
+    if (error instanceof GitError) return false
+    throw error
+  }
+}

@@ -1,0 +1,285 @@
+import { execFileSync } from 'node:child_process'
+import { readdir, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect } from 'vitest'
+import { gitSsh, hasSsh, sshUrl, withKey } from '../../../../test/ssh.ts'
+import { git, type TestProject, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
+import { testEnv } from '../../../git/testing.ts'
+import { repositoryOf } from '../../lifecycle/remotes/testing.ts'
+import { gitCommands } from '../../repository/commits/testing.ts'
+
+/** A project and a working copy with a commit, which was pushed to `main`. */
+async function pushed(world: World, work: string, project?: TestProject) {
+  const target = project ?? (await world.project())
+  const url = world.remote(target, world.root)
+  await git(work, 'init', '-q', '-b', 'main')
+  const commit = async (name: string, text: string) => {
+    await writeFile(join(work, name), text)
+    await git(work, 'add', '.')
+    await git(work, 'commit', '-qm', `Change ${name}`)
+    return (await git(work, 'rev-parse', 'HEAD')).trim()
+  }
+  await commit('file', 'one\n')
+  await git(work, 'push', '-q', url, 'main')
+  const folder = await repositoryOf(world, target.id)
+  const tip = async (branch: string) =>
+    (await world.root.get(`/projects/${target.id}/repository/branches/${branch}`)).json.commit?.id
+  return {
+    project: target,
+    url,
+    commit,
+    tip,
+    push: (...words: string[]) => git(work, 'push', ...words),
+    leftovers: async () => (await readdir(join(folder, 'objects'))).filter((name) => name.startsWith('tmp_')),
+    folder,
+  }
+}
+
+const subcommands = async (world: World, work: () => Promise<unknown>): Promise<string[]> =>
+  (await gitCommands(world, work)).map((words) => words.replace(/^--git-dir=\S+ /, '').split(' ')[0]!)
+
+const packet = (text: string): string => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
+const zero = '0'.repeat(40)
+const able = 'report-status-v2 side-band-64k object-format=sha1 agent=test'
+
+/** Posts a push as it is; resolves with the response as text. */
+async function post(world: World, { full_path }: TestProject, body: Buffer | string): Promise<string> {
+  const answer = await fetch(`${world.origin}/${full_path}.git/git-receive-pack`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`root:${world.root.token}`).toString('base64')}`,
+      'content-type': 'application/x-git-receive-pack-request',
+    },
+    body: new Uint8Array(Buffer.from(body)),
+  })
+  return answer.text()
+}
+
+/** A pack of these objects of a working copy alone. */
+const packOf = (work: string, oids: readonly string[]): Buffer =>
+  execFileSync('git', ['-C', work, 'pack-objects', '--stdout', '-q'], {
+    input: `${oids.join('\n')}\n`,
+    env: { ...process.env, ...testEnv },
+  })
+
+const pushOf = (commands: readonly string[], pack: Buffer, capabilities = able): Buffer =>
+  Buffer.concat([
+    Buffer.from(
+      `${commands.map((line, index) => packet(index === 0 ? `${line}\0 ${capabilities}` : line)).join('')}0000`,
+    ),
+    pack,
+  ])
+
+describe('a small push', () => {
+  test('needs one process for its objects, and none without objects', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { url, commit, push, tip } = await pushed(world, folder.path)
+    const second = await commit('file', 'two\n')
+    expect(await subcommands(world, () => push('-q', url, 'main'))).toEqual(['unpack-objects'])
+    expect(await tip('main')).toBe(second)
+    expect(await subcommands(world, () => push('-q', url, 'main:other'))).toEqual([])
+    expect(await tip('other')).toBe(second)
+  })
+
+  test.skipIf(!hasSsh)('needs the same over SSH (needs OpenSSH)', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    await using keys = await temporaryFolder()
+    const { project, commit, tip } = await pushed(world, folder.path)
+    const key = await withKey(keys.path, world.root)
+    const url = sshUrl(world, project)
+    const push = async (...words: string[]) => {
+      const outcome = await gitSsh(world, key, folder.path, 'push', ...words)
+      expect(outcome.code, outcome.err).toBe(0)
+      return outcome.err
+    }
+    const second = await commit('file', 'two\n')
+    expect(await subcommands(world, () => push(url, 'main'))).toEqual(['unpack-objects'])
+    expect(await tip('main')).toBe(second)
+    expect(await subcommands(world, () => push(url, 'main:topic'))).toEqual([])
+    expect(await tip('topic')).toBe(second)
+    expect(await push(url, 'main')).toContain('Everything up-to-date')
+    // What git receives: an annotated tag, a deletion, a branch from an earlier commit.
+    await git(folder.path, 'tag', '-am', 'First', 'v1')
+    await push(url, 'v1', 'main~1:refs/heads/earlier')
+    await push(url, ':topic')
+    expect(
+      (await git(folder.path, 'ls-remote', '--heads', world.remote(project, world.root))).split('\n'),
+    ).toHaveLength(2)
+  })
+
+  test('is the same to the client as one that git receives: messages, refusals, and what has moved', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const developer = await world.user()
+    const project = await world.project({ members: [[developer, 'developer']] })
+    const { commit, tip, leftovers } = await pushed(world, folder.path, project)
+    await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'closed', push_access_level: 40 })
+    const second = await commit('file', 'two\n')
+    const url = world.remote(project, developer)
+    const failed = async (...words: string[]): Promise<string> =>
+      git(folder.path, 'push', ...words).then(
+        () => 'pushed',
+        (error: Error) => error.message,
+      )
+    const refused =
+      /remote: You are not allowed to (?:push|create)[^]*! \[remote rejected\] main -> closed \(pre-receive hook declined\)/
+    expect(await failed(url, 'main:closed')).toMatch(refused)
+    expect(await failed(url, 'main:open', 'main:closed')).toMatch(refused)
+    expect([await tip('open'), await tip('closed')]).toEqual([undefined, undefined])
+    expect(await leftovers()).toEqual([])
+    // A link to create a merge request.
+    expect(await git(folder.path, 'push', '--porcelain', url, 'main:open')).toContain('Done')
+    expect(await tip('open')).toBe(second)
+    // The name of another ref is a folder of this one.
+    expect(await failed('--atomic', url, 'main:refs/heads/open/below', 'main:fine')).toMatch(/remote rejected/)
+    expect(await tip('fine')).toBeUndefined()
+    expect(await failed(url, 'main:refs/heads/open/below', 'main:fine')).toMatch(/remote rejected/)
+    expect(await tip('fine')).toBe(second)
+  })
+
+  test('that refers to a missing object is refused, and leaves nothing', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { project, commit, tip, leftovers } = await pushed(world, folder.path)
+    const first = await tip('main')
+    const second = await commit('dir', 'two\n')
+    const [commitOid, tree, blob] = (await git(folder.path, 'rev-parse', 'HEAD', 'HEAD^{tree}', 'HEAD:dir'))
+      .trim()
+      .split('\n') as [string, string, string]
+    expect(commitOid).toBe(second)
+    const of = (...oids: string[]) => pushOf([`${first} ${second} refs/heads/main`], packOf(folder.path, oids))
+    for (const oids of [[commitOid], [commitOid, tree], [commitOid, blob], [tree, blob]])
+      expect(await post(world, project, of(...oids)), oids.join()).toMatch(/ng refs\/heads\/main|unpack (?!ok)/)
+    expect(await tip('main')).toBe(first)
+    expect(await leftovers()).toEqual([])
+    expect(await post(world, project, of(commitOid, tree, blob))).toContain('ok refs/heads/main')
+    expect(await tip('main')).toBe(second)
+  })
+
+  test('with an object that is not well-formed is refused as by git', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { project, tip, leftovers } = await pushed(world, folder.path)
+    const first = await tip('main')
+    const hash = (type: string, input: string | Buffer) =>
+      execFileSync('git', ['-C', folder.path, 'hash-object', '-t', type, '-w', '--stdin', '--literally'], {
+        input,
+        env: { ...process.env, ...testEnv },
+      })
+        .toString()
+        .trim()
+    const tree = (await git(folder.path, 'rev-parse', 'HEAD^{tree}')).trim()
+    const good = 'author A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n'
+    const bad: [string, string][] = [
+      ['badTimezone', `tree ${tree}\nparent ${first}\n${good.replace('+0000', '+00')}`],
+      ['missingEmail', `tree ${tree}\nparent ${first}\n${good.replace(' <a@b>', '')}`],
+      ['nulInCommit', `tree ${tree}\nparent ${first}\n${good}\0`],
+    ]
+    for (const [name, text] of bad) {
+      const oid = hash('commit', text)
+      const said = await post(world, project, pushOf([`${first} ${oid} refs/heads/main`], packOf(folder.path, [oid])))
+      if (name === 'nulInCommit') continue
+      expect(said, name).toContain(name)
+    }
+    const name = Buffer.from('100644 .git\0')
+    const blob = (await git(folder.path, 'rev-parse', 'HEAD:file')).trim()
+    const dotGit = hash('tree', Buffer.concat([name, Buffer.from(blob, 'hex')]))
+    const oid = hash('commit', `tree ${dotGit}\nparent ${first}\n${good}`)
+    const packed = packOf(folder.path, [oid, dotGit])
+    expect(await post(world, project, pushOf([`${first} ${oid} refs/heads/main`], packed))).toContain('hasDotgit')
+    expect(await leftovers()).toEqual([])
+    expect(await tip('main')).not.toBe(oid)
+  })
+
+  test('that is cut off, damaged, or has more than a pack changes nothing, or is received whole', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { project, commit, tip, leftovers } = await pushed(world, folder.path)
+    const first = await tip('main')
+    const second = await commit('file', 'two\n')
+    const oids = (await git(folder.path, 'rev-parse', 'HEAD', 'HEAD^{tree}', 'HEAD:file')).trim().split('\n')
+    const whole = pushOf([`${first} ${second} refs/heads/main`], packOf(folder.path, oids))
+    for (let length = whole.length - 1; length > 4; length -= 37)
+      await post(world, project, whole.subarray(0, length)).catch(() => {})
+    for (let at = whole.length - 1; at > whole.length - 200; at -= 23) {
+      const damaged = Buffer.from(whole)
+      damaged[at]! ^= 0x41
+      await post(world, project, damaged).catch(() => {})
+    }
+    expect(await tip('main')).toBe(first)
+    expect(await leftovers()).toEqual([])
+    await post(world, project, Buffer.concat([whole, Buffer.from('more')])).catch(() => {})
+    await post(world, project, whole).catch(() => {})
+    expect(await tip('main')).toBe(second)
+  })
+
+  test('whose request names refs that a client may not change, or twice, is left to git', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { project, commit, tip } = await pushed(world, folder.path)
+    const first = await tip('main')
+    const second = await commit('file', 'two\n')
+    const oids = (await git(folder.path, 'rev-parse', 'HEAD', 'HEAD^{tree}', 'HEAD:file')).trim().split('\n')
+    const pack = packOf(folder.path, oids)
+    const commands = [
+      [`${zero} ${second} refs/merge-requests/1/head`],
+      [`${zero} ${second} refs/keep-around/${second}`],
+      [`${zero} ${second} refs/heads/../../../x`],
+      [`${zero} ${second} refs/heads/a..b`],
+      [`${zero} ${second} HEAD`],
+      [`${first} ${second} refs/heads/main`, `${first} ${second} refs/heads/main`],
+      [`${second} ${second} refs/heads/main`],
+    ]
+    for (const each of commands) await post(world, project, pushOf(each, pack)).catch(() => {})
+    expect(await tip('main')).toBe(first)
+    const refs = await git(folder.path, 'ls-remote', world.remote(project, world.root))
+    expect(
+      refs
+        .trim()
+        .split('\n')
+        .map((line) => line.split('\t')[1]),
+    ).toEqual(['HEAD', 'refs/heads/main'])
+  })
+
+  test('of twelve at once to one branch, one moves it', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { project, tip, leftovers } = await pushed(world, folder.path)
+    const first = await tip('main')
+    const bodies: { oid: string; body: Buffer }[] = []
+    for (let n = 0; n < 12; n++) {
+      await git(folder.path, 'switch', '-q', '--detach', first)
+      await writeFile(join(folder.path, 'file'), `${unique('text')}\n`)
+      await git(folder.path, 'commit', '-qam', `Change ${n}`)
+      const oids = (await git(folder.path, 'rev-parse', 'HEAD', 'HEAD^{tree}', 'HEAD:file')).trim().split('\n')
+      bodies.push({ oid: oids[0]!, body: pushOf([`${first} ${oids[0]} refs/heads/main`], packOf(folder.path, oids)) })
+    }
+    const answers = await Promise.all(bodies.map(({ body }) => post(world, project, body)))
+    const moved = answers.flatMap((text, index) => (text.includes('ok refs/heads/main') ? bodies[index]!.oid : []))
+    expect(moved).toHaveLength(1)
+    expect(await tip('main')).toBe(moved[0])
+    expect(await leftovers()).toEqual([])
+  })
+
+  test('that arrives slowly is received by git meanwhile', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { project, commit, tip } = await pushed(world, folder.path)
+    const first = await tip('main')
+    const second = await commit('file', 'two\n')
+    const oids = (await git(folder.path, 'rev-parse', 'HEAD', 'HEAD^{tree}', 'HEAD:file')).trim().split('\n')
+    const whole = pushOf([`${first} ${second} refs/heads/main`], packOf(folder.path, oids))
+    const { port } = new URL(world.origin)
+    const socket = connect(Number(port), '127.0.0.1')
+    const credentials = Buffer.from(`root:${world.root.token}`).toString('base64')
+    socket.write(
+      `POST /${project.full_path}.git/git-receive-pack HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Basic ${credentials}\r\n` +
+        `content-type: application/x-git-receive-pack-request\r\ncontent-length: ${whole.length}\r\n\r\n`,
+    )
+    socket.write(whole.subarray(0, 50))
+    const started = await subcommands(world, () => delay(1500))
+    expect(started).toEqual(['receive-pack'])
+    socket.write(whole.subarray(50))
+    let said = ''
+    for await (const chunk of socket) said += chunk
+    expect(said).toContain('ok refs/heads/main')
+    expect(await tip('main')).toBe(second)
+  })
+})
