@@ -136,10 +136,13 @@ export async function receivePack(repo: Repository, options: ReceiveOptions): Pr
   if (advertise || !onMove || !(refs || statelessRpc)) return startReceivePack(repo, options)
   const session = new ReceiveSession({
     greeting: refs,
-    receive: async (request) =>
-      request.pack.length <= (maxInputBytes ?? Number.POSITIVE_INFINITY)
-        ? receiveSmall(repo, request, { onVerdict, onMove, afterMoves }, timeoutMs)
-        : undefined,
+    async receive(request) {
+      if (request.pack.length > (maxInputBytes ?? Number.POSITIVE_INFINITY)) return undefined
+      const received = receiveSmall(repo, request, { onVerdict, onMove, afterMoves }, timeoutMs)
+      // It needs nothing more of the client.
+      repo.git.pushes.add({ endInput() {}, done: received })
+      return received
+    },
     start: () => startReceivePack(repo, { ...options, statelessRpc: true }),
   })
   return { stream: session, done: session.done }
