@@ -1,7 +1,7 @@
 import { access, constants, readdir } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
-import { type Duplex, PassThrough } from 'node:stream'
+import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { syncFolders } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
@@ -15,8 +15,11 @@ import { ReceiveSession } from './receive-session.ts'
 import { receiveSmall } from './receive-small.ts'
 import { type AfterMoves, converseOnMoves, type MoveRefs } from './ref-moves.ts'
 import { shareableKey } from './shareable-fetch.ts'
+import type { Transfer } from './transfer-stream.ts'
 import { UploadSession } from './upload-session.ts'
 import { converse, isCutOff, type PushRequest, type Verdict } from './verdict.ts'
+
+export type { Transfer } from './transfer-stream.ts'
 
 export type TransferOptions = {
   /** Sends only the list of refs, the response to `GET info/refs`, without the service line that HTTP puts before it. */
@@ -34,13 +37,6 @@ export type TransferOptions = {
 export type FetchOptions = TransferOptions & {
   /** Throws if the client may fetch no more. By protocol 2 the client of a session may ask again and again, and any request may take long. */
   requireStill?: () => Promise<void>
-}
-
-export type Transfer = {
-  /** Write the client's bytes to it and end it after the last one; read git's output. Destroying it ends the process. */
-  readonly stream: Duplex
-  /** The exit of the process. A rejected push exits with 0 (or 1, by protocol): the stream reports it to the client. */
-  readonly done: Promise<Exit>
 }
 
 const usualTimeoutMs = 6 * 60 * 60_000

@@ -125,7 +125,7 @@ describe('a small push', () => {
         (error: Error) => error.message,
       )
     const refused =
-      /remote: You are not allowed to (?:push|create)[^]*! \[remote rejected\] main -> closed \(pre-receive hook declined\)/
+      /remote: You are not allowed to (?:push|create)[\s\S]*! \[remote rejected\] main -> closed \(pre-receive hook declined\)/
     expect(await failed(url, 'main:closed')).toMatch(refused)
     expect(await failed(url, 'main:open', 'main:closed')).toMatch(refused)
     expect([await tip('open'), await tip('closed')]).toEqual([undefined, undefined])
