@@ -165,6 +165,12 @@ export async function refsContaining(
   return refs.filter(({ oid }) => known.has(commits.get(oid)!))
 }
 
+/** Whether one of the tips is the commit or has it in its history. `undefined` if only git can tell. No process. */
+export async function isWithin(repo: Repository, commit: Oid, tips: readonly Oid[]): Promise<boolean | undefined> {
+  const found = await descendantsOf(repo, commit, tips)
+  return found && found.size > 0
+}
+
 /** The tips that are `commit` or have it in their history. */
 const descendantsOf = (repo: Repository, commit: Oid, tips: readonly Oid[]): Promise<ReadonlySet<Oid> | undefined> =>
   inDag(repo, [commit, ...tips], async (dag) => {

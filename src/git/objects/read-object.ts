@@ -58,6 +58,10 @@ export async function readObject(
     const tree = parseOid(loose.content.toString('latin1', 'tree '.length, 'tree '.length + oid.length))
     if (tree) return readObject(repo, tree, maxBytes, 'tree')
   }
+  if (as === 'commit' && loose?.type === 'tag') {
+    const target = parseOid(loose.content.toString('latin1', 'object '.length, 'object '.length + oid.length))
+    if (target) return readObject(repo, target, maxBytes, 'commit')
+  }
   if (loose && (as === undefined || as === loose.type))
     return loose.sizeBytes <= maxBytes ? loose : { ...loose, content: undefined }
   // Most of what a push refers to is there already: readers of the repository live on.

@@ -18,7 +18,8 @@ export async function moveLooseRef(
   repo: Repository,
   { name, from, to }: { readonly name: RefName; readonly from: Oid | 'absent'; readonly to: Oid },
 ): Promise<'moved' | 'stale' | undefined> {
-  if (!(await readCommit(repo, to))) return undefined
+  // Also of an annotated tag the commit is found.
+  if ((await readCommit(repo, to))?.oid !== to) return undefined
   const path = `${repo.gitDir}/${name}`
   const lock = `${path}.lock`
   const file = await takeLock(lock, () => isStale(readLooseRef(repo, name), from))

@@ -1,7 +1,8 @@
 import { open, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { constants, inflateSync } from 'node:zlib'
-import type { Oid } from '../format/oid.ts'
+import { type Oid, parseOid } from '../format/oid.ts'
+import { isWithin } from '../history/ancestry.ts'
 import type { ObjectType } from '../objects/cat-file.ts'
 import { parseCommit, readCommit } from '../objects/commits.ts'
 import { maxPointerBytes, newPointers, type Pointer, parsePointer } from '../objects/pointers.ts'
@@ -15,6 +16,8 @@ const maxObjects = 100
 const maxFileBytes = 64 * 1024
 const maxContentBytes = 2 * 1024 * 1024
 const maxEntries = 100_000
+/** Of this many branches it is cheap to ask whether they have a commit in their history. */
+const maxBranches = 500
 
 /** Enough of a compressed object for its type and size. */
 const headBytes = 512
@@ -33,8 +36,8 @@ export async function* pointersOfPush(repo: Repository, tips: readonly Oid[]): A
 }
 
 /**
- * Whether nothing is missing of what the tips lead to: it is in quarantine, or belongs to the latest commits of branches. No process. False also
- * if only a walk of the history shows it.
+ * Whether nothing is missing of what the tips lead to: it is in quarantine, or belongs to branches. No process. False also if only git can
+ * tell.
  */
 export const isConnected = async (quarantine: QuarantinedRepository, tips: readonly Oid[]): Promise<boolean> =>
   (await smallBlobs(quarantine, tips)) !== undefined
@@ -74,8 +77,16 @@ class SmallPush {
       if (seen.has(oid)) continue
       seen.add(oid)
       if (this.#branchTips.has(oid)) continue
+      const tagged = this.#tagged(oid)
+      if (tagged) {
+        open.push(tagged)
+        continue
+      }
       const commit = this.#commit(oid)
-      if (!commit) return undefined
+      if (!commit) {
+        if (await this.#isOfBranch(oid)) continue
+        return undefined
+      }
       open.push(...commit.parents)
       const parent = commit.parents[0]
       const before = parent && (this.#commit(parent) ?? (await readCommit(this.#base, parent)))
@@ -83,6 +94,21 @@ class SmallPush {
       if (!(await this.#compare(commit.tree, before?.tree))) return undefined
     }
     return [...this.#blobs]
+  }
+
+  /** What a new annotated tag of a commit, or of such a tag, refers to. */
+  #tagged(oid: Oid): Oid | undefined {
+    const found = this.#objects.get(oid)
+    const text = found?.type === 'tag' ? found.content?.toString('latin1', 0, 70) : undefined
+    return text === undefined
+      ? undefined
+      : parseOid(/^object ([0-9a-f]{40})\ntype (?:commit|tag)\n/.exec(text)?.[1] ?? '')
+  }
+
+  /** Whether a branch has the commit in its history, with all that it leads to. False if only git can tell. */
+  async #isOfBranch(oid: Oid): Promise<boolean> {
+    const tips = [...this.#branchTips]
+    return tips.length <= maxBranches && (await isWithin(this.#base, oid, tips)) === true
   }
 
   #commit(oid: Oid): { tree: Oid; parents: readonly Oid[] } | undefined {

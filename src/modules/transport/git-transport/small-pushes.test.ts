@@ -109,6 +109,36 @@ describe('a small push', () => {
     ).toHaveLength(2)
   })
 
+  test('needs one process, too, on an earlier commit of a branch, and for an annotated tag', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { url, commit, push, tip } = await pushed(world, folder.path)
+    for (const text of ['two', 'three', 'four']) await commit('file', `${text}\n`)
+    await push('-q', url, 'main')
+    await git(folder.path, 'switch', '-q', '-c', 'topic', 'main~2')
+    const topic = await commit('other', 'text\n')
+    expect(await subcommands(world, () => push('-q', url, 'topic'))).toEqual(['unpack-objects'])
+    expect(await tip('topic')).toBe(topic)
+    expect(await subcommands(world, () => push('-q', url, 'main~2:refs/heads/earlier'))).toEqual([])
+    await git(folder.path, 'tag', '-am', 'First', 'v1', 'main~1')
+    expect(await subcommands(world, () => push('-q', url, 'v1'))).toEqual(['unpack-objects', 'update-ref'])
+    const refs = await git(folder.path, 'ls-remote', url, 'v1', 'v1^{}')
+    expect(refs).toContain((await git(folder.path, 'rev-parse', 'v1^{commit}')).trim())
+  })
+
+  test('of an annotated tag to a branch is refused: a branch is at a commit', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { url, push, tip } = await pushed(world, folder.path)
+    await git(folder.path, 'tag', '-am', 'First', 'v1')
+    const refused = (...words: string[]) => expect(push(...words)).rejects.toThrow(/remote rejected/)
+    await refused(url, 'v1:refs/heads/tagged')
+    await push('-q', url, 'v1')
+    // The object is there now.
+    await refused(url, 'v1:refs/heads/tagged')
+    await refused('--force', url, 'v1:refs/heads/main')
+    expect(await tip('tagged')).toBeUndefined()
+    expect(await tip('main')).toBe((await git(folder.path, 'rev-parse', 'main')).trim())
+  })
+
   test('is the same to the client as one that git receives: messages, refusals, and what has moved', async ({
     world,
   }) => {
