@@ -11,55 +11,72 @@ import { linesWithFlush } from '../sharing/packets.ts'
  * Discovery"). Alternates have no refs that are shown (`core.alternateRefsCommand`).
  */
 
-const unshown = [...hiddenRefs, ...serverRefs]
-
 /** The list for a push by protocol 0 or 2; `undefined` if only git can tell: there are other refs than branches and tags. */
 export async function refsForPush(repo: Repository): Promise<Buffer | undefined> {
-  if (!(await hasOnlyUsual(repo))) return undefined
+  if (!(await hasOnlyUsual(repo, { with: serverRefs }))) return undefined
   const lists = await Promise.all([readRefFiles(repo, 'refs/heads'), readRefFiles(repo, 'refs/tags')])
   const shown: RefFile[] = []
   for (const list of lists) {
     if (list === 'ask') return undefined
     shown.push(...list)
   }
-  const able = await capabilities(repo.git)
+  const able = await pushCapabilities(repo.git)
   const lines = shown.map(({ name, oid }) => `${oid} ${name}`)
   const [first = `${'0'.repeat(40)} capabilities^{}`, ...others] = lines
   return linesWithFlush([`${first}\0${able}\n`, ...others.map((line) => `${line}\n`)])
 }
 
-/** Whether branches and tags are the only refs that a client may change. */
-async function hasOnlyUsual(repo: Repository): Promise<boolean> {
-  const isUsual = (name: string) => /^refs\/(?:heads|tags)(?:\/|$)/.test(name) || isUnshown(name)
+/** Whether there are no other refs than branches, tags, hidden ones, and those below the folders `with`. */
+export async function hasOnlyUsual(repo: Repository, { with: others }: { with: readonly string[] }): Promise<boolean> {
+  const expected = [...hiddenRefs, ...others]
+  const isExpected = (name: string) => expected.some((folder) => name === folder || name.startsWith(`${folder}/`))
+  const isUsual = (name: string) => /^refs\/(?:heads|tags)(?:\/|$)/.test(name) || isExpected(name)
   const folders = await readdir(join(repo.gitDir, 'refs'))
   const packed = packedNames(repo)
   return packed !== 'ask' && folders.every((name) => isUsual(`refs/${name}`)) && packed.every(isUsual)
 }
 
-const isUnshown = (name: string): boolean => unshown.some((hidden) => name === hidden || name.startsWith(`${hidden}/`))
+/** What git offers by protocol 2 to a client that fetches: the same for each repository. */
+export const fetchCapabilities = (git: GitContext): Promise<Buffer> => askedOnce(git, 'upload-pack')
 
-const known = new WeakMap<GitContext, Promise<string>>()
+/** What git offers for a push: the same for each repository. */
+async function pushCapabilities(git: GitContext): Promise<string> {
+  const text = (await askedOnce(git, 'receive-pack')).toString('latin1')
+  const found = /^[0-9a-f]{4}0{40} capabilities\^\{\}\0([^\n]+)\n0000$/.exec(text)?.[1]
+  if (found === undefined) throw new Error('git did not say what it can do for a push')
+  return found
+}
 
-/** What git offers for a push with our settings: the same for each repository. */
-function capabilities(git: GitContext): Promise<string> {
-  let asked = known.get(git)
-  if (!asked) {
-    asked = askGit(git)
-    known.set(git, asked)
-    asked.catch(() => known.delete(git))
-  }
+type Side = 'receive-pack' | 'upload-pack'
+
+const answers = {
+  'receive-pack': new WeakMap<GitContext, Promise<Buffer>>(),
+  'upload-pack': new WeakMap<GitContext, Promise<Buffer>>(),
+}
+
+/** What git says first of an empty repository, with our settings. */
+function askedOnce(git: GitContext, side: Side): Promise<Buffer> {
+  const known = answers[side].get(git)
+  if (known) return known
+  const asked = ask(git, side)
+  answers[side].set(git, asked)
+  asked.catch(() => answers[side].delete(git))
   return asked
 }
 
-async function askGit(git: GitContext): Promise<string> {
-  const child = await git.runner.start(
-    ['receive-pack', '--stateless-rpc', '--http-backend-info-refs', await git.emptyDir()],
-    { lane: 'short', owner: '', caller: '', timeoutMs: git.timeouts().processMs },
-  )
-  let text = ''
-  for await (const chunk of child as AsyncIterable<Buffer>) text += chunk.toString('latin1')
+async function ask(git: GitContext, side: Side): Promise<Buffer> {
+  const flags = [...(side === 'upload-pack' ? ['--strict'] : []), '--stateless-rpc', '--http-backend-info-refs']
+  const child = await git.runner.start([side, ...flags, await git.emptyDir()], {
+    lane: 'short',
+    owner: '',
+    caller: '',
+    timeoutMs: git.timeouts().processMs,
+    env: side === 'upload-pack' ? { GIT_PROTOCOL: 'version=2' } : {},
+  })
+  const chunks: Buffer[] = []
+  for await (const chunk of child as AsyncIterable<Buffer>) chunks.push(chunk)
   const { code } = await child.done
-  const found = /^[0-9a-f]{4}0{40} capabilities\^\{\}\0([^\n]+)\n0000$/.exec(text)?.[1]
-  if (code !== 0 || found === undefined) throw new Error('git did not say what it can do for a push')
-  return found
+  const said = Buffer.concat(chunks)
+  if (code !== 0 || !said.toString('latin1').endsWith('0000')) throw new Error(`git ${side} did not say what it can do`)
+  return said
 }

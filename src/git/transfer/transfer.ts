@@ -9,8 +9,9 @@ import type { Repository } from '../repository/repository.ts'
 import type { Child } from '../runner/child.ts'
 import { settingsEnv } from '../runner/environment.ts'
 import type { Exit } from '../runner/protocol.ts'
-import { refsForPush } from './advertised-refs.ts'
+import { fetchCapabilities, refsForPush } from './advertised-refs.ts'
 import { FetchRequest } from './fetch-request.ts'
+import { listedRefs } from './listed-refs.ts'
 import { ReceiveSession } from './receive-session.ts'
 import { receiveSmall } from './receive-small.ts'
 import { type AfterMoves, converseOnMoves, type MoveRefs } from './ref-moves.ts'
@@ -50,6 +51,7 @@ const hooks = fileURLToPath(new URL('../hooks', import.meta.url))
  */
 export async function uploadPack(repo: Repository, options: FetchOptions = {}): Promise<Transfer> {
   const env = protocolEnv(options.protocol)
+  if (options.advertise && env['GIT_PROTOCOL'] === 'version=2') return finished(await fetchCapabilities(repo.git))
   const dir = await repo.readDir()
   const start = (flags: readonly string[], signal = repo.signal) =>
     repo.git.runner.start(['upload-pack', '--strict', ...flags, dir], {
@@ -71,6 +73,7 @@ export async function uploadPack(repo: Repository, options: FetchOptions = {}): 
     isStateless: options.statelessRpc === true,
     inspect,
     requireStill: options.requireStill,
+    answer: (packets) => listedRefs(repo, packets),
     keyOf: (packets) => shareableKey(repo, packets, sharing.maxBytes),
     async start(sharedBytes) {
       const child = await start(modeFlags(options))

@@ -17,6 +17,8 @@ export type SessionOptions = {
   inspect(chunk: Buffer): void
   /** See `FetchOptions`. */
   readonly requireStill: (() => Promise<void>) | undefined
+  /** The answer to a request that needs no git. */
+  answer(packets: readonly Buffer[]): Promise<Buffer | undefined>
   /** The key of the response to a request, as in `shareableKey`. */
   keyOf(packets: readonly Buffer[]): Promise<string | undefined>
   /** Starts git for this client. `movedBytes`: what the client got from shared responses. */
@@ -29,7 +31,8 @@ export type SessionOptions = {
 /** A client may send for hours; how often its rights are checked again. */
 const checkMs = 900
 
-const cutOff: Exit = { code: null, signal: 'SIGTERM', stderr: '', timedOut: false }
+const good: Exit = { code: 0, signal: null, stderr: '', timedOut: false }
+const cutOff: Exit = { ...good, code: null, signal: 'SIGTERM' }
 
 /**
  * A fetch by protocol 2: answers requests with responses that equal fetches share, where it can, and passes all others to a git
@@ -164,6 +167,8 @@ export class UploadSession extends Duplex {
     this.#request = []
     this.#requestBytes = 0
     // Git must have answered earlier requests before another response may follow.
+    const answer = this.#isIdle ? await this.#options.answer(packets) : undefined
+    if (answer) return this.#sendAnswer(answer)
     this.#reader = this.#isIdle ? await this.#joined(packets) : undefined
     if (!this.#reader || !(await this.#sendShared(this.#reader))) return this.#pass(...packets)
   }
@@ -172,6 +177,12 @@ export class UploadSession extends Duplex {
     const { sharing, caller, keyOf, startShared } = this.#options
     const key = await keyOf(packets)
     return key === undefined ? undefined : sharing.join(key, caller, startShared(Buffer.concat(packets)))
+  }
+
+  #sendAnswer(answer: Buffer): void {
+    this.#sharedBytes += answer.length
+    this.push(answer)
+    this.#endAs(good)
   }
 
   /** Sends a shared response at the client's pace. False if there is none, and nothing was sent. */
