@@ -11,6 +11,15 @@ import { linesWithFlush } from '../sharing/packets.ts'
  * Discovery"). Alternates have no refs that are shown (`core.alternateRefsCommand`).
  */
 
+/** Longer lists are made by git, whose slots and memory have limits: any number of clients may read slowly. Some 4,000 refs. */
+const maxListBytes = 256 * 1024
+
+/** Lines of a list; `undefined` if they are too long. */
+export function shortList(lines: readonly string[]): Buffer | undefined {
+  const list = linesWithFlush(lines)
+  return list.length <= maxListBytes ? list : undefined
+}
+
 /** The list for a push by protocol 0 or 2; `undefined` if only git can tell: there are other refs than branches and tags. */
 export async function refsForPush(repo: Repository): Promise<Buffer | undefined> {
   if (!(await hasOnlyUsual(repo, { with: serverRefs }))) return undefined
@@ -23,7 +32,7 @@ export async function refsForPush(repo: Repository): Promise<Buffer | undefined>
   const able = await pushCapabilities(repo.git)
   const lines = shown.map(({ name, oid }) => `${oid} ${name}`)
   const [first = `${'0'.repeat(40)} capabilities^{}`, ...others] = lines
-  return linesWithFlush([`${first}\0${able}\n`, ...others.map((line) => `${line}\n`)])
+  return shortList([`${first}\0${able}\n`, ...others.map((line) => `${line}\n`)])
 }
 
 /** Whether there are no other refs than branches, tags, hidden ones, and those below the folders `with`. */

@@ -4,8 +4,8 @@ import { branchRef, type RefName } from '../format/ref-name.ts'
 import { type RefFile, readRefFiles } from '../refs/ref-files.ts'
 import { commitsOf } from '../refs/ref-objects.ts'
 import type { Repository } from '../repository/repository.ts'
-import { isFlush, linesWithFlush, textOf } from '../sharing/packets.ts'
-import { hasOnlyUsual } from './advertised-refs.ts'
+import { isFlush, textOf } from '../sharing/packets.ts'
+import { hasOnlyUsual, shortList } from './advertised-refs.ts'
 
 /** A request `ls-refs` of protocol 2 (gitprotocol-v2). */
 type Asked = {
@@ -20,7 +20,7 @@ const maxPrefixes = 1000
 
 /**
  * The answer to a request for refs, from their files. `undefined` if git has to answer: it is another request, or one for refs that are neither
- * branches nor tags.
+ * branches nor tags, or the list is long.
  */
 export async function listedRefs(repo: Repository, packets: readonly Buffer[]): Promise<Buffer | undefined> {
   const asked = parse(packets)
@@ -44,7 +44,7 @@ export async function listedRefs(repo: Repository, packets: readonly Buffer[]): 
         : found.filter((_, index) => mayName((refs as readonly RefFile[])[index]!.name))),
     )
   }
-  return linesWithFlush(lines)
+  return shortList(lines)
 }
 
 function parse(packets: readonly Buffer[]): Asked | undefined {

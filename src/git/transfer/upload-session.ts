@@ -179,9 +179,10 @@ export class UploadSession extends Duplex {
     return key === undefined ? undefined : sharing.join(key, caller, startShared(Buffer.concat(packets)))
   }
 
-  #sendAnswer(answer: Buffer): void {
+  async #sendAnswer(answer: Buffer): Promise<void> {
     this.#sharedBytes += answer.length
-    this.push(answer)
+    // A client that asks again and again without reading must wait.
+    if (!this.push(answer)) await this.#wanted.promise
     this.#endAs(good)
   }
 
