@@ -33,7 +33,7 @@ export async function findAddress(
   const target = trimmed.length > maxUrlLength ? undefined : await guardUrl(ctx, trimmed, addressRules(kind), resolve)
   if (!target || 'blocked' in target) return undefined
   const { url } = target
-  const shown = shownUrl(url)
+  const shown = plainUrl.test(trimmed) ? trimmed : shownUrl(url)
   return { whole: url.href, shown, origin: originOf(shown), host: target.host.toLowerCase() }
 }
 
@@ -44,7 +44,10 @@ export async function acceptAddress(ctx: Ctx, kind: HookKind, text: string, reso
   return address
 }
 
-/** With asterisks for user name and password. */
+/** A URL that is shown as it was written, because clients compare it with what they sent. It has no credentials in any reading. */
+const plainUrl = /^https?:\/\/[\w.:[\]-]+(?:\/[^\s\p{Cc}]*)?$/iu
+
+/** As it is read, with asterisks for user name and password. */
 function shownUrl(url: URL): string {
   const user = url.username === '' && url.password === '' ? '' : `${mask}:${mask}@`
   return `${url.protocol}//${user}${url.host}${url.pathname}${url.search}${url.hash}`

@@ -163,6 +163,30 @@ describe.for(bases)('hooks of %s', (base) => {
     expect(await tablesWithText(world, secret)).toEqual([])
   })
 
+  test('the URL of a hook is shown as it was written, unless it has credentials or characters that are encoded', async ({
+    world,
+  }) => {
+    const hooks = await placeIn(world, base)
+    const written = [
+      'https://203.0.114.9',
+      'HTTPS://203.0.114.9:443/Receive',
+      'https://203.0.114.9/a/../{b}?c="d"&e=f@g',
+    ]
+    for (const text of written) {
+      const made = await world.root.post(hooks, { url: text })
+      expect(made).toMatchObject({ status: 201, json: { url: text } })
+      expect(await world.root.put(`${hooks}/${made.json.id}`, { url })).toMatchObject({ status: 200, json: { url } })
+      expect((await world.root.put(`${hooks}/${made.json.id}`, { url: ` ${text} ` })).json.url).toBe(text)
+      expect((await world.root.get(`${hooks}/${made.json.id}`)).json.url).toBe(text)
+    }
+    for (const [text, shown] of [
+      ['https://ann@203.0.114.9', 'https://*****:*****@203.0.114.9/'],
+      ['https://203.0.114.9?to=ann@b', 'https://203.0.114.9/?to=ann@b'],
+      ['https://203.0.114.9/a b', 'https://203.0.114.9/a%20b'],
+    ] as const)
+      expect((await world.root.post(hooks, { url: text })).json.url).toBe(shown)
+  })
+
   test('400 for a token with a line break, or of more than 2048 characters', async ({ world }) => {
     const hooks = await placeIn(world, base)
     for (const token of ['a\nb', 'a\r\nX-Other: b', 'snow ☃', 'x'.repeat(2049)])
