@@ -99,7 +99,7 @@ export const WholeOr = <const V extends readonly string[], const O extends Param
   made(
     {
       anyOf: [{ type: 'integer' }, { enum: [...words], ignoreCase: true }],
-      violation: `should be an integer, ${choice(words)}`,
+      violation: `should be ${choice('an integer', words)}`,
     },
     options,
   )
@@ -120,12 +120,15 @@ export const ListOr = <
         { type: 'array', items },
         { enum: [...words], ignoreCase: true },
       ],
-      violation: `should be an array, ${choice(words)}`,
+      violation: `should be ${choice('an array', words)}`,
     },
     options,
   )
 
-const choice = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' or ')
+const choice = (kind: string, words: readonly string[]): string => {
+  const choices = [kind, ...words.map((word) => `'${word}'`)]
+  return `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
+}
 
 /** A number if it parses as one, otherwise text: a user or project by id or by name. */
 export const IdOrName = <const O extends ParamOptions<number | string>>(

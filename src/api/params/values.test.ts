@@ -100,6 +100,7 @@ describe('values of each parameter type', () => {
       ['Some', ['None'], [1], {}, true, 'None\0'],
       "x should be an integer, 'None' or 'Any'",
     ],
+    ['an integer or one keyword', WholeOr(['None']), ['Any', 'x'], "x should be an integer or 'None'"],
     ['a list or a keyword', ListOr(Id(), ['None', 'Any']), ['any'], 'Any'],
     ['a list or a keyword', ListOr(Id(), ['None', 'Any']), ['3', ['x'], {}], "x should be an array, 'None' or 'Any'"],
   ] as const)('values parsed as %s', ([, type, raws, expected]) => {
