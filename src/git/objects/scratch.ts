@@ -7,12 +7,16 @@ import { whileFoldersGo } from './objects.ts'
 
 /**
  * Runs `work` with a repository whose new objects go to a temporary folder, removed afterwards. Its name has a prefix that
- * git's garbage collection removes after a crash.
+ * git's garbage collection removes after a crash. `holdsSlot` as for `Repository.inQuarantine`.
  */
-export async function inScratch<T>(repo: Repository, work: (scratch: QuarantinedRepository) => Promise<T>): Promise<T> {
+export async function inScratch<T>(
+  repo: Repository,
+  work: (scratch: QuarantinedRepository) => Promise<T>,
+  options: { readonly holdsSlot?: boolean } = {},
+): Promise<T> {
   const folder = await mkdtemp(join(repo.objectDir, 'tmp_objdir-scratch-'))
   try {
-    await using scratch = repo.inQuarantine(folder)
+    await using scratch = repo.inQuarantine(folder, options)
     return await work(scratch)
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -73,8 +73,7 @@ export class Repository {
     this.signal = signal
     this.caller = caller ?? same?.caller ?? ''
     this.#env = same ? same.#env : env
-    // Examines the objects of a push whose own process holds a slot until it gets an answer.
-    this.#isNested = isNested ?? (same ? same.#isNested : env !== undefined)
+    this.#isNested = isNested ?? (same ? same.#isNested : false)
     this.#presence = same ? same.#presence : { isSure: false }
     this.#key = (same ? same.#key : key) ?? ''
   }
@@ -212,10 +211,11 @@ export class Repository {
 
   /**
    * This repository with the objects of `objectDir`, where git quarantines the objects of a push until it is accepted. Cannot
-   * move refs. Dispose it before answering the hook.
+   * move refs. Dispose it before answering the hook. `holdsSlot`: the push has a slot of transfers until then, so that what examines it
+   * does not wait for one.
    */
-  inQuarantine(objectDir: string): QuarantinedRepository {
-    return new QuarantinedRepository(this, objectDir)
+  inQuarantine(objectDir: string, { holdsSlot = true } = {}): QuarantinedRepository {
+    return new QuarantinedRepository(this, objectDir, holdsSlot || this.#isNested)
   }
 }
 
@@ -228,9 +228,10 @@ const flushObjects = Buffer.from('flush\0')
 export class QuarantinedRepository extends Repository {
   declare readonly base: Repository
 
-  constructor(repo: Repository, objectDir: string) {
+  constructor(repo: Repository, objectDir: string, isNested: boolean) {
     super(repo.git, repo.gitDir, {
       objectDir,
+      isNested,
       base: repo,
       caller: repo.caller,
       env: {

@@ -60,16 +60,16 @@ function updatesOf(lines: readonly string[]): readonly RefChange[] | undefined {
 
 const header = 12
 
-/** The number in the header of a pack of version 2. */
+const trailer = 20
+
+/** The number in the header of a pack of version 2. A pack without objects has nothing else. */
 function objectsIn(pack: Buffer): number | 'more' | 'git' {
   if (pack.length < header) return 'more'
   const objects = pack.readUInt32BE(8)
-  return pack.toString('latin1', 0, 4) === 'PACK' && pack.readUInt32BE(4) === 2 && objects <= maxObjects
-    ? objects
-    : 'git'
+  const isPack = pack.toString('latin1', 0, 4) === 'PACK' && pack.readUInt32BE(4) === 2
+  if (!isPack || objects > maxObjects) return 'git'
+  return objects === 0 && pack.length > header + trailer ? 'git' : objects
 }
-
-const trailer = 20
 
 /** Whether a pack is whole: it ends with the hash of all before. */
 const isWhole = (pack: Buffer): boolean =>

@@ -29,8 +29,8 @@ export const receiveSmall = (
   { updates, pushOptions, isAtomic, objects, pack }: SmallRequest,
   { onVerdict, onMove, afterMoves = async () => [] }: Decisions,
   timeoutMs: number,
-): Promise<Received | undefined> =>
-  inScratch(repo, async (quarantine) => {
+): Promise<Received | undefined> => {
+  const receive = async (quarantine: QuarantinedRepository) => {
     if (objects > 0 && !(await unpack(quarantine, pack, timeoutMs))) return undefined
     if (
       !(await isConnected(
@@ -60,14 +60,15 @@ export const receiveSmall = (
     } catch (error) {
       return { report: report(new Map()), error }
     }
-  })
+  }
+  // The processes of the decision take slots like those of other work: no `receive-pack` holds one for them.
+  return inScratch(repo, receive, { holdsSlot: false })
+}
 
 /** Stores the objects of a pack with the checks of `transfer.fsckObjects`. False if git refuses them. */
 async function unpack(quarantine: QuarantinedRepository, pack: Buffer, timeoutMs: number): Promise<boolean> {
   try {
-    // Unlike other work on a quarantine, this takes the slot of the push.
-    const slot = { lane: 'transfer', nested: false, timeoutMs } as const
-    await quarantine.run('unpack-objects', { flags: ['-q', '--strict'], input: pack, ...slot })
+    await quarantine.run('unpack-objects', { flags: ['-q', '--strict'], input: pack, lane: 'transfer', timeoutMs })
     return true
   } catch (error) {
     if (error instanceof GitError) return false

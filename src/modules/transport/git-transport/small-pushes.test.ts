@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { readdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { gitSsh, hasSsh, sshUrl, withKey } from '../../../../test/ssh.ts'
 import { git, type TestProject, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
 import { testEnv } from '../../../git/testing.ts'
@@ -81,6 +82,28 @@ describe('a small push', () => {
     expect(await tip('main')).toBe(second)
     expect(await subcommands(world, () => push('-q', url, 'main:other'))).toEqual([])
     expect(await tip('other')).toBe(second)
+  })
+
+  test('has each of its processes in the share of its user', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { project, url, commit, push } = await pushed(world, folder.path)
+    await world.root.post(`/projects/${project.id}/push_rule`, { commit_message_regex: '^Change' })
+    await commit('file', 'two\n')
+    const { runner } = (await world.app.open(null)).git
+    const starts = vi.spyOn(runner, 'start')
+    try {
+      await push('-q', url, 'main')
+      const transfers = starts.mock.calls.flatMap(([words, options]) =>
+        options?.lane === 'transfer' ? [{ command: words[1], nested: options.nested, caller: options.caller }] : [],
+      )
+      const share = { nested: false, caller: `user ${world.root.id}` }
+      expect(transfers).toEqual([
+        { command: 'unpack-objects', ...share },
+        { command: 'rev-list', ...share },
+      ])
+    } finally {
+      starts.mockRestore()
+    }
   })
 
   test.skipIf(!hasSsh)('needs the same over SSH (needs OpenSSH)', async ({ world }) => {
@@ -192,7 +215,7 @@ describe('a small push', () => {
     await using folder = await temporaryFolder()
     const { project, tip, leftovers } = await pushed(world, folder.path)
     const first = await tip('main')
-    const hash = (type: string, input: string | Buffer) =>
+    const stored = (type: string, input: string | Buffer) =>
       execFileSync('git', ['-C', folder.path, 'hash-object', '-t', type, '-w', '--stdin', '--literally'], {
         input,
         env: { ...process.env, ...testEnv },
@@ -207,15 +230,15 @@ describe('a small push', () => {
       ['nulInCommit', `tree ${tree}\nparent ${first}\n${good}\0`],
     ]
     for (const [name, text] of bad) {
-      const oid = hash('commit', text)
+      const oid = stored('commit', text)
       const said = await post(world, project, pushOf([`${first} ${oid} refs/heads/main`], packOf(folder.path, [oid])))
       if (name === 'nulInCommit') continue
       expect(said, name).toContain(name)
     }
     const name = Buffer.from('100644 .git\0')
     const blob = (await git(folder.path, 'rev-parse', 'HEAD:file')).trim()
-    const dotGit = hash('tree', Buffer.concat([name, Buffer.from(blob, 'hex')]))
-    const oid = hash('commit', `tree ${dotGit}\nparent ${first}\n${good}`)
+    const dotGit = stored('tree', Buffer.concat([name, Buffer.from(blob, 'hex')]))
+    const oid = stored('commit', `tree ${dotGit}\nparent ${first}\n${good}`)
     const packed = packOf(folder.path, [oid, dotGit])
     expect(await post(world, project, pushOf([`${first} ${oid} refs/heads/main`], packed))).toContain('hasDotgit')
     expect(await leftovers()).toEqual([])
@@ -236,7 +259,10 @@ describe('a small push', () => {
       damaged[at]! ^= 0x41
       await post(world, project, damaged).catch(() => {})
     }
-    expect(await tip('main')).toBe(first)
+    const noObjects = Buffer.from('PACK\0\0\0\x02\0\0\0\0but more', 'latin1')
+    const padded = Buffer.concat([noObjects, hash('sha1', noObjects, 'buffer')])
+    expect(await post(world, project, pushOf([`${zero} ${first} refs/heads/padded`], padded))).toContain('ng refs/')
+    expect([await tip('main'), await tip('padded')]).toEqual([first, undefined])
     expect(await leftovers()).toEqual([])
     await post(world, project, Buffer.concat([whole, Buffer.from('more')])).catch(() => {})
     await post(world, project, whole).catch(() => {})
