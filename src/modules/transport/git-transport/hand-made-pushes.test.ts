@@ -65,7 +65,7 @@ function packOf(entries: readonly Buffer[]): Buffer {
   return Buffer.concat([body, hash('sha1', body, 'buffer')])
 }
 
-/** What the client is told about each ref, as `ok` or `ng`; `unpack` if the objects were refused. */
+/** The outcome of each ref in the report, `ok` or `ng`; `unpack` is that of the objects. */
 function outcomesOf(response: Buffer): Record<string, string> {
   const report: Buffer[] = []
   for (let at = 0; at + 4 <= response.length; ) {
