@@ -128,7 +128,7 @@ async function push(
   call: Call,
   target: GitTarget,
   ctx: Ctx,
-  options: Options & { statelessRpc?: boolean; created?: boolean },
+  options: Options & { statelessRpc?: boolean; staysOpen?: boolean; created?: boolean },
 ): Promise<number> {
   const received = await receivePush(ctx, target, { transport: 'ssh', ...options })
   try {
@@ -160,7 +160,8 @@ async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options)
   if (lost !== undefined) throw new Failure('forbidden', lost)
   // The rest of the session equals one request of smart HTTP.
   const target = { project: await createFromPush(ctx, plan) }
-  return push(call, target, ctx, { ...transfer, answers, refusedNow, statelessRpc: true, created: true })
+  const session = { statelessRpc: true, staysOpen: true }
+  return push(call, target, ctx, { ...transfer, ...session, answers, refusedNow, created: true })
 }
 
 const flush = '0000'

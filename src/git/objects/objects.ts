@@ -70,11 +70,8 @@ export async function whileFoldersGo<T>(work: () => Promise<T>): Promise<T> {
 async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promise<void> {
   const places = [...new Map(objects.map((object) => [object.oid, placeOf(repo, object)])).values()]
   const folders = [...new Set(places.map(({ folder }) => folder))]
-  const changed = new Set(folders)
   const makeFolder = async (folder: string) => {
-    if (existsSync(folder)) return
-    await mkdir(folder, { recursive: true })
-    changed.add(repo.objectDir)
+    if (!existsSync(folder)) await mkdir(folder, { recursive: true })
   }
   // The folder may have been removed again, because it is still empty.
   const putInPlace = ({ folder, temporary, path }: Place) =>
@@ -94,8 +91,8 @@ async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promi
     await Promise.all(places.map(({ temporary }) => rm(temporary, { force: true })))
     throw error
   }
-  // The names must be durable, too.
-  await syncFolders(changed)
+  // The names must be durable, too, also those of folders that others have just made.
+  await syncFolders([repo.objectDir, ...folders])
 }
 
 /** Stores one object. */

@@ -29,7 +29,8 @@ export async function inScratch<T>(
  */
 export async function keepObjects(repo: Repository, scratch: Repository, except: ReadonlySet<Oid>): Promise<void> {
   const folders = (await readdir(scratch.objectDir)).filter((name) => /^[0-9a-f]{2}$/.test(name))
-  const changed = new Set<string>()
+  // Also if its folder was there: whoever has just made it may not have synced that yet.
+  const changed = new Set([repo.objectDir])
   for (const folder of folders) {
     const names = (await readdir(join(scratch.objectDir, folder))).filter(
       (name) => /^[0-9a-f]+$/.test(name) && !except.has(`${folder}${name}` as Oid),
@@ -38,11 +39,11 @@ export async function keepObjects(repo: Repository, scratch: Repository, except:
     const target = join(repo.objectDir, folder)
     let moved = 0
     await whileFoldersGo(async () => {
-      if ((await mkdir(target, { recursive: true })) !== undefined) changed.add(repo.objectDir)
+      await mkdir(target, { recursive: true })
       for (; moved < names.length; moved++)
         await rename(join(scratch.objectDir, folder, names[moved]!), join(target, names[moved]!))
     })
     changed.add(target)
   }
-  await syncFolders(changed)
+  if (changed.size > 1) await syncFolders(changed)
 }

@@ -9,8 +9,10 @@ const maxHeldBytes = 256 * 1024
 const maxHeldMs = 1000
 
 export type ReceiveSessionOptions = {
-  /** The refs, if the client has not asked for them in another request. Its request does not end then, but waits for the response. */
+  /** The refs, if the client has not asked for them in another request. */
   readonly greeting?: Buffer | undefined
+  /** The client waits for the response without ending what it sends. */
+  readonly staysOpen: boolean
   /** Receives a push without git's `receive-pack`; `undefined` if git has to. */
   receive(request: SmallRequest): Promise<Received | undefined>
   /** Starts git for one request and one response. */
@@ -78,7 +80,7 @@ export class ReceiveSession extends Duplex {
     const bytes = this.#gathered()
     const request = parseSmallRequest(bytes)
     if (request === 'git' && !isNothing(bytes)) await this.#passHeld()
-    else if (request !== 'more' && this.#options.greeting) await this.#answer(bytes, request)
+    else if (request !== 'more' && this.#options.staysOpen) await this.#answer(bytes, request)
   }
 
   async #finish(): Promise<void> {

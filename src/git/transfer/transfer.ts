@@ -117,6 +117,8 @@ export type ReceiveOptions = TransferOptions & {
   afterMoves?: AfterMoves | undefined
   /** Rejects larger packs, with a message to the client. */
   maxInputBytes?: number | undefined
+  /** With `statelessRpc`: the client waits for the response without ending its request. */
+  staysOpen?: boolean
 }
 
 /**
@@ -126,7 +128,7 @@ export type ReceiveOptions = TransferOptions & {
  */
 export async function receivePack(repo: Repository, options: ReceiveOptions): Promise<Transfer> {
   const { advertise, statelessRpc, protocol, onVerdict, onMove, afterMoves, maxInputBytes } = options
-  const { timeoutMs = usualTimeoutMs } = options
+  const { timeoutMs = usualTimeoutMs, staysOpen = false } = options
   if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
   // By protocol 1, git writes a line before the refs.
   const isUsual = protocolEnv(protocol)['GIT_PROTOCOL'] !== 'version=1'
@@ -135,6 +137,7 @@ export async function receivePack(repo: Repository, options: ReceiveOptions): Pr
   if (advertise || !onMove || !(refs || statelessRpc)) return startReceivePack(repo, options)
   const session = new ReceiveSession({
     greeting: refs,
+    staysOpen: staysOpen || !statelessRpc,
     async receive(request) {
       if (request.pack.length > (maxInputBytes ?? Number.POSITIVE_INFINITY)) return undefined
       const received = receiveSmall(repo, request, { onVerdict, onMove, afterMoves }, timeoutMs)

@@ -46,6 +46,8 @@ type ReceiveOptions = TransferOptions & {
   readonly transport: GitTransport
   /** Sources of the lines that the client prints after the push. */
   readonly answers: readonly AnswerToPush[]
+  /** See `git/transfer/transfer.ts`. */
+  readonly staysOpen?: boolean
   /** The project was created for this push. */
   readonly created?: boolean
   /** Why the credential may not be used any more, apart from the account and its token; undefined if it may. */
