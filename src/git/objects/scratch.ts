@@ -29,7 +29,7 @@ export async function inScratch<T>(
  */
 export async function keepObjects(repo: Repository, scratch: Repository, except: ReadonlySet<Oid>): Promise<void> {
   const folders = (await readdir(scratch.objectDir)).filter((name) => /^[0-9a-f]{2}$/.test(name))
-  // Also if its folder was there: whoever has just made it may not have synced that yet.
+  // Also if its folder was there: another push that has just made it may not have synced that yet.
   const changed = new Set([repo.objectDir])
   for (const folder of folders) {
     const names = (await readdir(join(scratch.objectDir, folder))).filter(
