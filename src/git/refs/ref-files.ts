@@ -65,10 +65,17 @@ function readOrNothing(path: string): string | undefined {
   }
 }
 
-/** The names of packed refs; `'ask'` if only git can tell. */
-export function packedNames(repo: Repository): readonly string[] | 'ask' {
+const topFolders = new WeakMap<object, ReadonlySet<string>>()
+
+/** The folders of packed refs, `refs/heads` and the like; `'ask'` if only git can tell. Computed once for a file. */
+export function packedFolders(repo: Repository): ReadonlySet<string> | 'ask' {
   const packed = packedRefs(repo)
-  return packed === 'ask' ? packed : [...packed.keys()]
+  if (packed === 'ask') return packed
+  const found = topFolders.get(packed)
+  if (found) return found
+  const folders = new Set([...packed.keys()].map((name) => name.split('/', 2).join('/')))
+  topFolders.set(packed, folders)
+  return folders
 }
 
 /** Cached while the file is the same one: git replaces the file and never writes into it. */

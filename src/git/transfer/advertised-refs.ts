@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hiddenRefs, serverRefs } from '../format/ref-name.ts'
-import { packedNames, type RefFile, readRefFiles } from '../refs/ref-files.ts'
+import { packedFolders, type RefFile, readRefFiles } from '../refs/ref-files.ts'
 import type { GitContext } from '../repository/context.ts'
 import type { Repository } from '../repository/repository.ts'
 import { linesWithFlush } from '../sharing/packets.ts'
@@ -35,14 +35,12 @@ export async function refsForPush(repo: Repository): Promise<Buffer | undefined>
   return shortList([`${first}\0${able}\n`, ...others.map((line) => `${line}\n`)])
 }
 
-/** Whether there are no other refs than branches, tags, hidden ones, and those below the folders `with`. */
+/** Whether there are no other refs than branches, tags, hidden ones, and those in the folders `with`. */
 export async function hasOnlyUsual(repo: Repository, { with: others }: { with: readonly string[] }): Promise<boolean> {
-  const expected = [...hiddenRefs, ...others]
-  const isExpected = (name: string) => expected.some((folder) => name === folder || name.startsWith(`${folder}/`))
-  const isUsual = (name: string) => /^refs\/(?:heads|tags)(?:\/|$)/.test(name) || isExpected(name)
+  const usual = new Set<string>(['refs/heads', 'refs/tags', ...hiddenRefs, ...others])
   const folders = await readdir(join(repo.gitDir, 'refs'))
-  const packed = packedNames(repo)
-  return packed !== 'ask' && folders.every((name) => isUsual(`refs/${name}`)) && packed.every(isUsual)
+  const packed = packedFolders(repo)
+  return packed !== 'ask' && [...folders.map((name) => `refs/${name}`), ...packed].every((name) => usual.has(name))
 }
 
 /** What git offers by protocol 2 to a client that fetches: the same for each repository. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { branchRef, type RefName } from '../format/ref-name.ts'
-import { type RefFile, readRefFiles } from '../refs/ref-files.ts'
+import { branchRef } from '../format/ref-name.ts'
+import { type RefFile, readRefFile, readRefFiles } from '../refs/ref-files.ts'
 import { commitsOf } from '../refs/ref-objects.ts'
 import type { Repository } from '../repository/repository.ts'
 import { isFlush, textOf } from '../sharing/packets.ts'
@@ -36,13 +36,10 @@ export async function listedRefs(repo: Repository, packets: readonly Buffer[]): 
   for (const below of ['refs/heads', 'refs/tags'] as const) {
     if (!mayNameBelow(asked, `${below}/`)) continue
     const refs = await readRefFiles(repo, below)
-    const found = refs === 'ask' ? undefined : await linesOf(repo, refs, asked.peel)
+    if (refs === 'ask') return undefined
+    const found = await linesOf(repo, refs, asked.peel)
     if (!found) return undefined
-    lines.push(
-      ...(asked.prefixes.length === 0
-        ? found
-        : found.filter((_, index) => mayName((refs as readonly RefFile[])[index]!.name))),
-    )
+    for (const [index, { name }] of refs.entries()) if (mayName(name)) lines.push(found[index]!)
   }
   return shortList(lines)
 }
@@ -71,16 +68,13 @@ const mayNameOfMergeRequests = (asked: Asked): boolean => mayNameBelow(asked, 'r
 async function lineOfHead(repo: Repository, { symrefs, unborn }: Asked): Promise<string[] | undefined> {
   const branch = /^ref: refs\/heads\/(.+)\n$/.exec(await readFile(join(repo.gitDir, 'HEAD'), 'utf8'))?.[1]
   const name = branch === undefined ? undefined : branchRef(branch)
-  const refs = name && (await readRefFiles(repo, 'refs/heads'))
-  if (!refs || refs === 'ask') return undefined
-  const oid = oidIn(refs, name)
+  if (!name) return undefined
+  const oid = readRefFile(repo, name)
+  if (oid === 'ask') return undefined
   const target = symrefs ? ` symref-target:${name}` : ''
   if (oid !== undefined) return [`${oid} HEAD${target}\n`]
   return unborn && symrefs ? [`unborn HEAD${target}\n`] : []
 }
-
-const oidIn = (refs: readonly RefFile[], name: RefName): string | undefined =>
-  refs.find((each) => each.name === name)?.oid
 
 /** Lines of lists, which are the same objects until a ref moves. */
 const known = { plain: new WeakMap<object, readonly string[]>(), peeled: new WeakMap<object, readonly string[]>() }

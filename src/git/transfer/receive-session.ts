@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream'
 import type { Exit } from '../runner/protocol.ts'
 import { isNothing, parseSmallRequest, type SmallRequest } from './push-request.ts'
 import type { Received } from './receive-small.ts'
-import type { Transfer } from './transfer-stream.ts'
+import { cutOff, endedWell, type Transfer } from './transfer-stream.ts'
 
 /** What is larger or takes longer, in bytes and milliseconds, goes to git as it arrives. */
 const maxHeldBytes = 256 * 1024
@@ -18,9 +18,6 @@ export type ReceiveSessionOptions = {
   /** Starts git for one request and one response. */
   start(): Promise<Transfer>
 }
-
-const good: Exit = { code: 0, signal: null, stderr: '', timedOut: false }
-const cutOff: Exit = { ...good, code: null, signal: 'SIGTERM' }
 
 /** One request of a push and its response: a small push is received in this process, any other by `receive-pack`. */
 export class ReceiveSession extends Duplex {
@@ -121,7 +118,7 @@ export class ReceiveSession extends Duplex {
       if (report.length > 0) this.push(report)
       this.push(null)
     }
-    if (error === undefined) this.#ended.resolve(good)
+    if (error === undefined) this.#ended.resolve(endedWell)
     else this.#ended.reject(error)
   }
 

@@ -19,6 +19,10 @@ export type Decisions = {
 /** The response to a push, and the error that ended it. */
 export type Received = { readonly report: Buffer; readonly error?: unknown }
 
+/** What git says of a hook that refuses a push, and of a ref that it could not move. */
+const declined: MoveOutcome = { failed: 'pre-receive hook declined', mayHaveMoved: false }
+const unknown: MoveOutcome = { failed: 'failed to update ref', mayHaveMoved: true }
+
 /**
  * Receives a small push as `receive-pack` does, in the same order: the objects are checked in quarantine, the push is decided on, the objects
  * are moved durably, then the refs. One process, for the objects of the pack, if there are any. `undefined` if nothing was decided and git has to
@@ -40,25 +44,25 @@ export const receiveSmall = (
     )
       return undefined
     const messages: string[] = []
-    const report = (outcomes?: ReadonlyMap<RefName, MoveOutcome>) =>
-      reportOf(messages, updates, ({ name }) => (outcomes ? outcomes.get(name) : 'declined'))
+    const report = (outcomes: ReadonlyMap<RefName, MoveOutcome> | MoveOutcome) =>
+      reportOf(messages, updates, ({ name }) => (outcomes instanceof Map ? outcomes.get(name) : outcomes))
     try {
       const verdict = await onVerdict({ updates, pushOptions, quarantine })
       messages.push(...(verdict.messages ?? []))
-      if (!verdict.ok) return { report: report() }
+      if (!verdict.ok) return { report: report(declined) }
       // Helpers hold files of the quarantine open.
       await quarantine[Symbol.asyncDispose]()
       await keepObjects(repo, quarantine, new Set())
     } catch (error) {
       if (error instanceof Failure) messages.push(error.message)
-      return { report: report(), error }
+      return { report: report(declined), error }
     }
     try {
       const outcomes = await onMove(updates, isAtomic)
       messages.push(...(await afterMoves()))
       return { report: report(outcomes) }
     } catch (error) {
-      return { report: report(new Map()), error }
+      return { report: report(unknown), error }
     }
   }
   // The processes of the decision take slots like those of other work: no `receive-pack` holds one for them.

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { parseUpdate, type RefChange } from '../format/ref-change.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { Inbox } from '../runner/inbox.ts'
+import { linesWithFlush } from '../sharing/packets.ts'
 import { printableLines } from './verdict.ts'
 
 /**
@@ -14,8 +15,6 @@ export type MoveRefs = (updates: readonly RefChange[], isAtomic: boolean) => Pro
 
 /** Lines that the client prints after `remote: `. Called once, after the refs have moved; must not reject. */
 export type AfterMoves = () => Promise<readonly string[]>
-
-const flush = '0000'
 
 /**
  * The server's side of `hooks/proc-receive`: speaks the protocol of git's hook of that name (version 1, pkt-lines; see
@@ -30,7 +29,7 @@ export async function converseOnMoves(channel: Socket, move: MoveRefs, after?: A
   // No push options: the pre-receive hook has sent them. Both sides must agree on `atomic`.
   const [, capabilities = ''] = (greeting[0] ?? '').trimEnd().split('\0')
   const isAtomic = capabilities.split(' ').includes('atomic')
-  channel.write(`=${escaped(packet(`version=1${isAtomic ? '\0atomic' : ''}\n`) + flush)}\n`)
+  channel.write(`=${escaped(linesWithFlush([`version=1${isAtomic ? '\0atomic' : ''}\n`]))}\n`)
   const requested = await readUntilFlush(packets)
   if (!requested) return
   // The pre-receive hook has rejected names with line breaks. Git rejects every ref without a report.
@@ -38,12 +37,12 @@ export async function converseOnMoves(channel: Socket, move: MoveRefs, after?: A
   const outcomes = await move(updates, isAtomic)
   const lines = printableLines((await after?.()) ?? [])
   channel.write(`${lines.map((line) => `:${escaped(line)}\n`).join('')}report\n`)
-  channel.write(updates.map(({ name }) => reportOn(name, outcomes.get(name))).join('') + flush)
+  channel.write(linesWithFlush(updates.map(({ name }) => lineOfReport(name, outcomes.get(name)))))
 }
 
 /** As `printf %b` of any shell reads it: bytes that are special to a shell, or not ASCII, in octal. */
-const escaped = (text: string): string =>
-  [...Buffer.from(text)]
+const escaped = (text: Buffer | string): string =>
+  [...Buffer.from(text as string)]
     .map((byte) =>
       byte < 0x20 || byte > 0x7e || byte === 0x5c
         ? `\\0${byte.toString(8).padStart(3, '0')}`
@@ -51,15 +50,9 @@ const escaped = (text: string): string =>
     )
     .join('')
 
-function reportOn(name: RefName, outcome: MoveOutcome | undefined): string {
-  if (outcome === 'moved') return packet(`ok ${name}\n`)
-  return packet(`ng ${name} ${outcome?.failed ?? 'it was not moved'}\n`)
-}
-
-const packet = (text: string): string => {
-  const length = Buffer.byteLength(text) + 4
-  return length.toString(16).padStart(4, '0') + text
-}
+/** What git says of a ref in the report of a push. */
+export const lineOfReport = (name: RefName, outcome: MoveOutcome | undefined): string =>
+  outcome === 'moved' ? `ok ${name}\n` : `ng ${name} ${outcome?.failed ?? 'it was not moved'}\n`
 
 /** Texts of pkt-lines up to the next flush; `undefined` if the channel ends before. */
 async function readUntilFlush(packets: AsyncGenerator<string | null>): Promise<string[] | undefined> {

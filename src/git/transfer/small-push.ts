@@ -47,10 +47,11 @@ export const isConnected = async (quarantine: QuarantinedRepository, tips: reado
  * refers to objects that are not in the latest commits of the branches, such as a file that was moved.
  */
 async function smallBlobs(
-  { objectDir, base }: QuarantinedRepository,
+  quarantine: QuarantinedRepository,
   tips: readonly Oid[],
 ): Promise<readonly Buffer[] | undefined> {
-  const objects = await readQuarantine(objectDir)
+  const { base } = quarantine
+  const objects = await objectsIn(quarantine)
   const branches = objects && (await readRefFiles(base, 'refs/heads'))
   if (!branches || branches === 'ask') return undefined
   return new SmallPush(base, objects, new Set(branches.map(({ oid }) => oid))).blobsOf(tips)
@@ -146,6 +147,15 @@ class SmallPush {
   async #entriesOf(tree: Oid): Promise<readonly TreeEntry[]> {
     return this.#newEntries(tree) ?? (await readTree(this.#base, tree)) ?? []
   }
+}
+
+const read = new WeakMap<QuarantinedRepository, ReturnType<typeof readQuarantine>>()
+
+/** Read once: all objects of the push are there before it is decided on. */
+function objectsIn(quarantine: QuarantinedRepository): ReturnType<typeof readQuarantine> {
+  const known = read.get(quarantine) ?? readQuarantine(quarantine.objectDir)
+  read.set(quarantine, known)
+  return known
 }
 
 /** The objects of the push by id; `undefined` if there are many, or packed ones. */

@@ -16,7 +16,7 @@ import { ReceiveSession } from './receive-session.ts'
 import { receiveSmall } from './receive-small.ts'
 import { type AfterMoves, converseOnMoves, type MoveRefs } from './ref-moves.ts'
 import { shareableKey } from './shareable-fetch.ts'
-import type { Transfer } from './transfer-stream.ts'
+import { endedWell, type Transfer } from './transfer-stream.ts'
 import { UploadSession } from './upload-session.ts'
 import { converse, isCutOff, type PushRequest, type Verdict } from './verdict.ts'
 
@@ -154,7 +154,7 @@ export async function receivePack(repo: Repository, options: ReceiveOptions): Pr
 function finished(bytes: Buffer): Transfer {
   const stream = new PassThrough()
   stream.end(bytes)
-  return { stream, done: Promise.resolve({ code: 0, signal: null, stderr: '', timedOut: false }) }
+  return { stream, done: Promise.resolve(endedWell) }
 }
 
 async function startReceivePack(

@@ -4,6 +4,7 @@ import type { Exit } from '../runner/protocol.ts'
 import type { FetchSharing } from '../sharing/fetch-sharing.ts'
 import { isFlush, Packets } from '../sharing/packets.ts'
 import type { ResponseReader, StartResponse } from '../sharing/shared-response.ts'
+import { cutOff, endedWell } from './transfer-stream.ts'
 
 /** Larger requests are not shared: one of a clone has 50 bytes for each distinct commit of a ref. */
 const maxSharedRequestBytes = 1024 * 1024
@@ -30,9 +31,6 @@ export type SessionOptions = {
 
 /** A client may send for hours; how often its rights are checked again. */
 const checkMs = 900
-
-const good: Exit = { code: 0, signal: null, stderr: '', timedOut: false }
-const cutOff: Exit = { ...good, code: null, signal: 'SIGTERM' }
 
 /**
  * A fetch by protocol 2: answers requests with responses that equal fetches share, where it can, and passes all others to a git
@@ -183,7 +181,7 @@ export class UploadSession extends Duplex {
     this.#sharedBytes += answer.length
     // A client that asks again and again without reading must wait.
     if (!this.push(answer)) await this.#wanted.promise
-    this.#endAs(good)
+    this.#endAs(endedWell)
   }
 
   /** Sends a shared response at the client's pace. False if there is none, and nothing was sent. */

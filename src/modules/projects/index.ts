@@ -33,6 +33,7 @@ export { emitLowered, loweredPayload } from './projects/lowered.ts'
 export { mirrorsWithoutUser, mirrorUpdated, saveMirror } from './projects/mirror-queries.ts'
 export { followNamespace, limitProjectVisibility, markProjectsDeleting, moveProject } from './projects/move-queries.ts'
 export { projectFilters, projectIds, projectListFilters, writeParams } from './projects/params.ts'
+export { requireCreatable, requireRoom } from './projects/place.ts'
 export {
   columns,
   findProject,
@@ -61,8 +62,6 @@ export {
   getRecord,
   movedConcurrently,
   type ProjectInput,
-  requireCreatable,
-  requireRoom,
   requireUnprotected,
 } from './projects/service.ts'
 export { type ProjectSettings, settingDefaults } from './projects/settings.ts'

@@ -10,15 +10,7 @@ import { branchRef } from '../../../git/format/ref-name.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import {
-  conflict,
-  Failure,
-  type FieldViolations,
-  forbidden,
-  invalidFields,
-  notFound,
-  rowNotFound,
-} from '../../../kernel/failure.ts'
+import { conflict, type Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { taken as isTaken, lengthViolations, violationsOf } from '../../../kernel/violations.ts'
 import {
@@ -33,7 +25,6 @@ import {
   personalNamespaceOf,
   projectNameViolations,
   projectPathViolations,
-  restrictedVisibility,
   retireProjectRoute,
   saveAvatar,
 } from '../../namespaces/index.ts'
@@ -42,11 +33,9 @@ import { setAside } from '../repositories/set-aside.ts'
 import { unknownStorages } from '../repositories/storages.ts'
 import {
   autoDevopsOf,
-  countPersonalProjects,
   insertProject,
   lockForkSource,
   lockProject,
-  lockProjectsLimit,
   type ProjectChanges,
   takenNames,
   updateProject,
@@ -54,6 +43,7 @@ import {
 import { featuresAmong, featureViolations, newFeatures } from './features.ts'
 import { removeProject } from './jobs.ts'
 import { emitLowered } from './lowered.ts'
+import { lockPlace, visibilityViolations } from './place.ts'
 import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
 import { markDeleting, markForDeletion } from './removal-queries.ts'
 import { type RootFiles, rootFilesAt } from './root-files.ts'
@@ -66,20 +56,6 @@ const maxDescriptionLength = 2000
 /** Errors of a description. */
 export const descriptionViolations = (description: string | null | undefined): string[] =>
   lengthViolations(description ?? '', maxDescriptionLength)
-
-/** Errors of a visibility in a namespace, for the caller. */
-export function visibilityViolations(
-  ctx: Ctx,
-  visibility: Visibility,
-  namespace: { kind: string; visibility: number },
-): string[] {
-  const restricted = restrictedVisibility(ctx, visibility)
-  if (restricted.length > 0) return restricted
-  // Personal namespaces do not limit the visibility of their projects.
-  if (namespace.kind === 'group' && visibilities[visibility] > namespace.visibility)
-    return [`${visibility} is not allowed in a ${visibilityName(namespace.visibility)} group.`]
-  return []
-}
 
 /** Settings that new projects take from the installation, or from the groups above. */
 const newSettings = async ({ settings }: Ctx, tx: Tx, namespace: { readonly id: number }) => ({
@@ -196,55 +172,9 @@ export async function createProject(
   return getRecord(ctx, id)
 }
 
-/** What a new project needs in its namespace. */
-type Place = { readonly name: string; readonly path: string; readonly visibility: Visibility }
-
-/** The namespace of a new project, locked. Throws if it has no room or the project may not be there as it is, or for `others`. */
-async function lockPlace(
-  ctx: Ctx,
-  tx: Tx,
-  namespaceId: number,
-  { name, path, visibility }: Place,
-  others: FieldViolations = {},
-) {
-  const held = await lockNamespace(tx, namespaceId)
-  if (!held) throw invalidFields({ namespace: ['is not valid'] })
-  if (held.owner_id !== null) await requireRoom(tx, held.owner_id)
-  const fullPath = `${held.full_path}/${path}`
-  const taken = await takenNames(tx, { namespaceId: held.id, name, fullPath })
-  const violations = violationsOf({
-    name: [...projectNameViolations(name), ...taken.name],
-    path: [...projectPathViolations(path), ...fullPathViolations(fullPath), ...taken.path],
-    visibility_level: visibilityViolations(ctx, visibility, held),
-    ...others,
-  })
-  if (violations) throw invalidFields(violations)
-  return held
-}
-
-/** Throws what the creation of this project would throw now, and creates nothing. */
-export const requireCreatable = async (ctx: Ctx, namespaceId: number, place: Place): Promise<void> => {
-  await ctx.transaction((tx) => lockPlace(ctx, tx, namespaceId, place))
-}
-
 function asTaken(error: unknown): never {
   if (violatedUnique(error) === 'projects_name') throw invalidFields({ name: [isTaken] })
   throw error
-}
-
-/**
- * Throws `limit_reached` if the owner has too many personal projects. Serialises creations; group projects do not
- * count.
- */
-export async function requireRoom(tx: Tx, ownerId: number): Promise<void> {
-  const limit = await lockProjectsLimit(tx, ownerId)
-  if (limit > 0 && (await countPersonalProjects(tx, ownerId)) < limit) return
-  throw new Failure(
-    'limit_reached',
-    limit === 0
-      ? 'Personal project creation is not allowed. Please contact your administrator with questions'
-      : `Your project limit is ${limit} projects! Please contact your administrator to increase it`,
-  )
 }
 
 export async function getRecord(ctx: Ctx, id: number): Promise<ProjectRecordRow> {
