@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Caller, originOf } from './access/actor.ts'
 import { shareKeyOf } from './access/share-key.ts'
 import type { Ctx, OfRequest } from './api/ctx.ts'
@@ -129,7 +129,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     new Git(runner, {
       timeouts: () => (serves ? timeoutsOf(settings.latest) : defaultTimeouts),
       cacheBytes: config.cacheBytes * cacheShares.objects,
-      sharing: { folder: sharedFetches, ...overrides.sharing },
+      sharing: { folder: sharedFetches, sockets: dirname(services.runnerSocket), ...overrides.sharing },
     }),
   )
 

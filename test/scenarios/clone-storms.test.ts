@@ -1,6 +1,6 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,50 +8,30 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import type { FetchSharingOptions } from '../../src/git/sharing/fetch-sharing.ts'
 import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
+import { RecordedPacks } from '../recorded-packs.ts'
 import { gitSsh, hasSsh, sshUrl, withKey } from '../ssh.ts'
 import { type Client, git, temporaryFolder, World } from '../world.ts'
 
-/** A service whose git writes down each run of `pack-objects`, which the test can hold back and interrupt. */
 class Storm implements AsyncDisposable {
   readonly world: World
   readonly project: StoredProject
-  readonly folder: string
+  readonly #packs: RecordedPacks
 
-  private constructor(world: World, project: StoredProject, folder: string) {
+  private constructor(world: World, project: StoredProject, packs: RecordedPacks) {
     this.world = world
     this.project = project
-    this.folder = folder
+    this.#packs = packs
   }
 
   static async start(sharing: Partial<FetchSharingOptions> = {}): Promise<Storm> {
-    const folder = mkdtempSync(join(tmpdir(), 'stithy-storm-'))
-    const before = process.env['PATH']!
-    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
-    const program = (name: string, ...lines: string[]) => {
-      writeFileSync(join(folder, name), ['#!/bin/sh', ...lines, ''].join('\n'))
-      chmodSync(join(folder, name), 0o755)
-    }
-    program(
-      'git',
-      'number=$GIT_CONFIG_COUNT',
-      `export "GIT_CONFIG_KEY_$number=uploadpack.packObjectsHook" "GIT_CONFIG_VALUE_$number=${folder}/pack"`,
-      'export GIT_CONFIG_COUNT=$((number + 1))',
-      `PATH='${before}' exec '${real}' "$@"`,
-    )
-    program(
-      'pack',
-      `echo $$ >> '${folder}/packs'`,
-      `while [ -e '${folder}/hold' ]; do sleep 0.02; done`,
-      // Half of the pack, and then the end of a process that is killed.
-      `if rmdir '${folder}/cut' 2>&-; then "$@" | head -c 1000000; kill -9 $$; fi`,
-      'exec "$@"',
-    )
+    const before = process.env['PATH']
+    const packs = new RecordedPacks()
     try {
-      process.env['PATH'] = `${folder}:${before}`
+      process.env['PATH'] = packs.path
       const world = await World.start({}, { sharing })
       const project = await storedProject(world)
       for (const name of ['a', 'b', 'c', 'd']) project.repository.commit({ [name]: randomBytes(500_000) })
-      return new Storm(world, project, folder)
+      return new Storm(world, project, packs)
     } finally {
       process.env['PATH'] = before
     }
@@ -63,19 +43,16 @@ class Storm implements AsyncDisposable {
 
   /** The ids of the processes that made a pack. */
   get packs(): number[] {
-    const path = join(this.folder, 'packs')
-    return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean).map(Number) : []
+    return this.#packs.ids
   }
 
   /** Lets no pack begin until it is called again with false. */
   hold(isHeld: boolean): void {
-    if (isHeld) writeFileSync(join(this.folder, 'hold'), '')
-    else rmSync(join(this.folder, 'hold'))
+    this.#packs.hold(isHeld)
   }
 
-  /** Ends the next run in the middle of its pack. */
   cutNext(): void {
-    mkdirSync(join(this.folder, 'cut'))
+    this.#packs.cutNext()
   }
 
   /** Clones, checks every object, and returns the number of commits. */
@@ -101,9 +78,9 @@ class Storm implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    rmSync(join(this.folder, 'hold'), { force: true })
+    this.#packs.hold(false)
     await this.world[Symbol.asyncDispose]()
-    rmSync(this.folder, { recursive: true })
+    this.#packs[Symbol.dispose]()
   }
 }
 
@@ -199,6 +176,24 @@ describe('clients that share a pack', () => {
     await using storm = await Storm.start()
     await using _first = await storm.ask()
     expect((await text(await storm.ask())).endsWith('0000')).toBe(true)
+    expect(storm.packs).toHaveLength(1)
+  })
+
+  test('clients that wait for long get the same bytes, whose memory is used again by others', async () => {
+    await using storm = await Storm.start()
+    for (let index = 0; index < 5; index++)
+      storm.project.repository.commit({ [`large${index}`]: randomBytes(4_000_000) })
+    const digestOf = async (answer: IncomingMessage) => {
+      const digest = createHash('sha256')
+      for await (const chunk of answer as AsyncIterable<Buffer>) digest.update(chunk)
+      return digest.digest('hex')
+    }
+    const digests = [await digestOf(await storm.ask())]
+    // They are sent more than the system buffers.
+    const waiting = await times(3, () => storm.ask())
+    for (let round = 0; round < 3; round++) digests.push(...(await times(3, async () => digestOf(await storm.ask()))))
+    for (const answer of waiting) digests.push(await digestOf(answer))
+    expect(new Set(digests).size).toBe(1)
     expect(storm.packs).toHaveLength(1)
   })
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import { giveBack } from '../../git/sharing/block-pool.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { Exchange, Headers } from '../http/answer.ts'
 import { atPaceOfClient, type BodyPace } from '../http/body/pace.ts'
@@ -36,7 +37,7 @@ export async function relay(exchange: Exchange, stream: Duplex, headers: Headers
     }
   }
   const pass = async (chunk: Buffer) => {
-    if (!broken && !signal.aborted && !res.write(chunk)) await drained(res, signal)
+    if (!broken && !signal.aborted && !res.write(chunk, () => giveBack(chunk))) await drained(res, signal)
   }
   const answer = async () => {
     // Only the end of a compressed body shows whether it was complete; until then, git's output is buffered up to a limit.

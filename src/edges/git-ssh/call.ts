@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ServerChannel } from 'ssh2'
 import type { Exit } from '../../git/runner/protocol.ts'
+import { giveBack } from '../../git/sharing/block-pool.ts'
 import type { Transfer } from '../../git/transfer/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { type BodyPace, PaceBudget } from '../http/body/pace.ts'
@@ -100,6 +101,8 @@ export async function relay(call: Call, { stream, done }: Transfer, isPush = fal
     // The stream ends before the process; destroying it then would turn the exit code into a signal.
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
       await send(call, chunk as Buffer)
+      // It was copied into packets.
+      giveBack(chunk as Buffer)
       watch.moved()
     }
   } catch (error) {

@@ -78,6 +78,11 @@ export class Repository {
     this.#key = (same ? same.#key : key) ?? ''
   }
 
+  /** The same in all server processes, and of no other repository. Without a key, another may have had the path before. */
+  get name(): string {
+    return `${this.gitDir}\0${this.#key || `${process.pid} ${this.cacheKey}`}`
+  }
+
   /**
    * This repository with a signal: when it aborts, the processes started for the caller end, and their readers get its reason.
    * Shared processes continue.

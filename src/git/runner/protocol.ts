@@ -45,6 +45,10 @@ export type Exit = {
   timedOut: boolean
 }
 
+/** The exit of what ended well, and of what was cut off, without a process. */
+export const endedWell: Exit = { code: 0, signal: null, stderr: '', timedOut: false }
+export const cutOff: Exit = { ...endedWell, code: null, signal: 'SIGTERM' }
+
 export type RunnerNotice =
   | { ready: true; pid: number }
   | { id: number; started: number }

@@ -1,10 +1,15 @@
 import { statfs } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ResponseReader, SharedResponse, type StartResponse } from './shared-response.ts'
+import { BlockPool } from './block-pool.ts'
+import { GrowingBytes } from './growing-bytes.ts'
+import { Peers } from './peers.ts'
+import { type ResponseReader, SharedResponse, type Source, type StartResponse } from './shared-response.ts'
 
 export type FetchSharingOptions = {
   /** For files without a name. Must exist; without it, nothing is shared. */
   readonly folder: string
+  /** Where the server processes of this machine find each other, to share clones. Must exist, and be private. Without it, each has its own. */
+  readonly sockets?: string
   /** Time in milliseconds for which further fetches may join a complete response. Default one minute. */
   readonly joinableMs?: number
   /** Maximum number of responses. Default 200. */
@@ -20,7 +25,20 @@ const otherCallerMs = 5_000
 /** Free space is measured after this many bytes. */
 const measuredBytes = 32 * 1024 * 1024
 
-type Entry = { readonly response: SharedResponse; readonly caller: string }
+/** A response that may be shared. */
+export type Shareable = {
+  /** The same in all processes, and of equal responses only. */
+  readonly key: string
+  /** The client has nothing yet, so that the response is large. */
+  readonly isClone: boolean
+}
+
+type Entry = {
+  readonly response: SharedResponse
+  readonly caller: string
+  /** The other processes are asked for the response before git starts. */
+  readonly peers: { areAsked: boolean }
+}
 
 /**
  * The responses that equal fetches share, of one server process (docs/adr/0023-equal-fetches-share-a-response.md). The key of a response has
@@ -28,35 +46,41 @@ type Entry = { readonly response: SharedResponse; readonly caller: string }
  */
 export class FetchSharing {
   readonly maxBytes: number
-  readonly #options: Required<FetchSharingOptions>
+  readonly #options: Required<Omit<FetchSharingOptions, 'sockets'>>
+  readonly #sockets: string | undefined
+  #peers: Promise<Peers | undefined> | undefined
   /** Oldest first. */
   readonly #entries = new Map<string, Entry>()
   /** All responses with bytes on disk, also those that no further fetch may join. */
   readonly #stored = new Set<SharedResponse>()
+  readonly #pool = new BlockPool()
   #unmeasured = Number.POSITIVE_INFINITY
   #hasSpace = false
 
   constructor({
     folder,
+    sockets,
     joinableMs = 60_000,
     maxResponses = 200,
     maxBytes = 2 * 1024 ** 3,
     minFreeBytes = 1024 ** 3,
   }: FetchSharingOptions) {
     this.maxBytes = maxBytes
+    this.#sockets = sockets
     this.#options = { folder, joinableMs, maxResponses, maxBytes, minFreeBytes }
   }
 
   /**
-   * A reader of the response with this key, which `start` produces unless another fetch has. `undefined` if nothing can be
+   * A reader of the response, which `start` produces unless another fetch has. `undefined` if nothing can be
    * shared now: the disk is full, or the first fetch waits for a process because its caller has too many.
    */
-  async join(key: string, caller: string, start: StartResponse): Promise<ResponseReader | undefined> {
+  async join(wanted: Shareable, caller: string, start: StartResponse): Promise<ResponseReader | undefined> {
+    const { key } = wanted
     const known = this.#joinable(key)
     if (known) return this.#joinKnown(known, caller)
     if (!(await this.#mayGrow(0))) return undefined
     // Another fetch may have come first meanwhile.
-    const { response } = this.#joinable(key) ?? this.#add(key, caller, start)
+    const { response } = this.#joinable(key) ?? this.#add(wanted, caller, start)
     return response.join()
   }
 
@@ -84,11 +108,18 @@ export class FetchSharing {
     return undefined
   }
 
-  #add(key: string, caller: string, start: StartResponse): Entry {
+  #add({ key, isClone }: Shareable, caller: string, startGit: StartResponse): Entry {
     const { folder, maxResponses, joinableMs } = this.#options
     if (this.#entries.size >= maxResponses) this.#forget(this.#entries.keys().next().value!)
-    const response = new SharedResponse(folder, start, (bytes) => this.#mayGrow(bytes))
-    const entry: Entry = { response, caller }
+    const bytes = new GrowingBytes(folder, this.#pool)
+    const peers = { areAsked: isClone && this.#sockets !== undefined }
+    const start: StartResponse = async (signal) => {
+      const found = peers.areAsked ? await this.#askPeers(key, signal) : undefined
+      peers.areAsked = false
+      return found ?? startGit(signal)
+    }
+    const response = new SharedResponse({ bytes, start, mayGrow: (more) => this.#mayGrow(more) })
+    const entry: Entry = { response, caller, peers }
     this.#entries.set(key, entry)
     this.#stored.add(response)
     const forget = () => this.#entries.get(key) === entry && this.#forget(key)
@@ -98,6 +129,30 @@ export class FetchSharing {
     })
     void response.closed.then(() => this.#stored.delete(response))
     return entry
+  }
+
+  async #askPeers(key: string, signal: AbortSignal): Promise<Source | undefined> {
+    // The sockets are an economy: without them, each process starts git.
+    this.#peers ??= Peers.listen(this.#sockets!, (asked, pid) => this.#forPeer(asked, pid)).catch(() => undefined)
+    try {
+      return await (await this.#peers)?.find(key, signal)
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Of two processes that ask each other at once, the one with the lower id starts git, and the other gets its response. */
+  async #forPeer(key: string, pid: number): Promise<ResponseReader | undefined> {
+    const entry = this.#joinable(key)
+    if (!entry || (entry.peers.areAsked && pid < process.pid)) return undefined
+    const reader = entry.response.join()
+    try {
+      await entry.response.started
+      return reader
+    } catch {
+      reader.leave()
+      return undefined
+    }
   }
 
   #forget(key: string): void {
@@ -135,6 +190,7 @@ export class FetchSharing {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#peers)?.[Symbol.asyncDispose]()
     for (const key of [...this.#entries.keys()]) this.#forget(key)
   }
 }

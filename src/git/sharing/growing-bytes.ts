@@ -1,30 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LRUCache } from 'lru-cache'
+import { type Block, type BlockPool, blockBytes } from './block-pool.ts'
 
 /** In memory up to this size: most fetches are small. */
 const memoryBytes = 256 * 1024
-const blockBytes = 256 * 1024
-/** Blocks that concurrent readers share: 4 MiB. */
-const cachedBlocks = 16
-/** The end of the bytes stays in memory: a reader as fast as the writer reads no file. */
-const recentBytes = 2 * 1024 * 1024
 
 /**
- * Bytes that are appended and read at the same time: in memory at first, then in a file. The file has no name, so that nothing
- * is left of it after a crash, and nothing else can read it.
+ * Bytes that are appended and read at the same time: in memory at first, then in blocks of a file. The block that is not yet full is in memory. The
+ * file has no name, so that nothing is left of it after a crash, and nothing else can read it.
  */
 export class GrowingBytes {
   readonly #folder: string
+  readonly #pool: BlockPool
+  readonly #name = randomUUID()
   #memory: Buffer | undefined = Buffer.alloc(0)
   #file: FileHandle | undefined
   #size = 0
-  #recent: { readonly start: number; readonly bytes: Buffer }[] = []
-  readonly #blocks = new LRUCache<string, Promise<Buffer>>({ max: cachedBlocks })
+  /** Has the bytes from `#written` on. */
+  #last: Block | undefined
+  /** Bytes in the file: whole blocks until the end. */
+  #written = 0
 
-  constructor(folder: string) {
+  constructor(folder: string, pool: BlockPool) {
     this.#folder = folder
+    this.#pool = pool
   }
 
   get size(): number {
@@ -34,57 +34,76 @@ export class GrowingBytes {
   /** Appends all bytes or, if it throws, none. One caller at a time. */
   async append(bytes: readonly Buffer[], length: number): Promise<void> {
     if (this.#memory && this.#size + length <= memoryBytes) this.#memory = Buffer.concat([this.#memory, ...bytes])
-    else {
-      this.#file ??= await openNameless(this.#folder)
-      await writeAll(this.#file, this.#memory ? [this.#memory, ...bytes] : bytes, this.#memory ? 0 : this.#size)
-      this.#memory = undefined
-      this.#remember(bytes)
-    }
+    else if (this.#memory) await this.#appendBlocks([this.#memory, ...bytes], 0)
+    else await this.#appendBlocks(bytes, this.#size)
     this.#size += length
   }
 
-  #remember(appended: readonly Buffer[]): void {
-    let start = this.#size
-    for (const bytes of appended) {
-      this.#recent.push({ start, bytes })
-      start += bytes.length
+  /** `position`: where they begin. */
+  async #appendBlocks(appended: readonly Buffer[], position: number): Promise<void> {
+    const full: Block[] = []
+    let last = this.#last
+    let at = position - this.#written
+    for (const bytes of appended)
+      for (let from = 0; from < bytes.length; ) {
+        last ??= this.#pool.take()
+        const copied = bytes.copy(last.memory, at, from)
+        from += copied
+        at += copied
+        if (at < blockBytes) continue
+        full.push(last)
+        last = undefined
+        at = 0
+      }
+    if (full.length > 0) {
+      this.#file ??= await openNameless(join(this.#folder, this.#name))
+      await writeAll(
+        this.#file,
+        full.map(({ memory }) => memory),
+        this.#written,
+      )
     }
-    const isOld = ({ start: at }: { start: number }) => at < start - recentBytes
-    if (this.#recent.length > 0 && isOld(this.#recent[0]!)) this.#recent = this.#recent.filter((each) => !isOld(each))
+    for (const block of full) {
+      this.#pool.keep(this.#name, this.#written, block)
+      this.#written += blockBytes
+    }
+    this.#last = last
+    this.#memory = undefined
   }
 
-  /** Frees the memory for the end, once nothing more is appended. */
-  finish(): void {
-    this.#recent = []
+  /** Frees memory once nothing more is appended. */
+  async finish(): Promise<void> {
+    const last = this.#last
+    if (!last) return
+    try {
+      this.#file ??= await openNameless(join(this.#folder, this.#name))
+      await writeAll(this.#file, [last.memory.subarray(0, this.#size - this.#written)], this.#written)
+    } catch {
+      // A full disk, for example: it stays in memory.
+      return
+    }
+    this.#pool.keep(this.#name, this.#written, last)
+    this.#last = undefined
+    this.#written = this.#size
   }
 
-  /**
-   * Some bytes from `position`, which is below `size`; readers must not change them. A lone reader gets them as they were
-   * appended; several get blocks that they share, which are fewer and larger.
-   */
-  read(position: number, isAlone: boolean): Buffer | Promise<Buffer> {
+  /** Some bytes from `position`, which is below `size`. Readers must not change them, and may give them back (`giveBack`). */
+  read(position: number): Buffer | Promise<Buffer> {
     if (this.#memory) return this.#memory.subarray(position)
-    if (isAlone && this.#recent.length > 0 && position >= this.#recent[0]!.start) {
-      const { start, bytes } = this.#recent.findLast((each) => each.start <= position)!
-      return bytes.subarray(position - start)
-    }
-    const start = position - (position % blockBytes)
-    const end = Math.min(start + blockBytes, this.#size)
-    const name = `${start} ${end}`
-    const known = this.#blocks.get(name)
-    const block = known ?? readExactly(this.#file!, start, end - start)
-    if (!known) this.#blocks.set(name, block)
-    return position === start ? block : block.then((bytes) => bytes.subarray(position - start))
+    if (position >= this.#written) return this.#last!.lend(position - this.#written, this.#size - this.#written)
+    const offset = position % blockBytes
+    const start = position - offset
+    const length = Math.min(blockBytes, this.#written - start)
+    return this.#pool.lend(this.#file!, this.#name, { start, length, offset })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#blocks.clear()
+    this.#pool.forget(this.#name)
     await this.#file?.close()
   }
 }
 
-async function openNameless(folder: string): Promise<FileHandle> {
-  const path = join(folder, randomUUID())
+async function openNameless(path: string): Promise<FileHandle> {
   const file = await open(path, 'wx+', 0o600)
   await unlink(path)
   return file
@@ -95,11 +114,4 @@ async function writeAll(file: FileHandle, buffers: readonly Buffer[], position: 
   const length = buffers.reduce((sum, each) => sum + each.length, 0)
   // The disk is full, or a limit of the process is reached.
   if (bytesWritten < length) throw new Error(`only ${bytesWritten} of ${length} bytes could be written`)
-}
-
-async function readExactly(file: FileHandle, start: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafeSlow(length)
-  const { bytesRead } = await file.read(bytes, 0, length, start)
-  if (bytesRead < length) throw new Error('a shared response is shorter than what was written')
-  return bytes
 }

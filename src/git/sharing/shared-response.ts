@@ -1,19 +1,33 @@
 import { createHash } from 'node:crypto'
 import { Failure } from '../../kernel/failure.ts'
-import type { Child } from '../runner/child.ts'
 import type { Exit } from '../runner/protocol.ts'
-import { GrowingBytes } from './growing-bytes.ts'
+import type { GrowingBytes } from './growing-bytes.ts'
 import { Packets, packPacket, Response } from './packets.ts'
 
-/** Starts the process that writes the response. The signal ends it. */
-export type StartResponse = (signal: AbortSignal) => Promise<Child>
+/** The bytes of a response, and how git, which writes it, ended. */
+export type Source = AsyncIterable<Buffer> & {
+  /** Bytes that are read without waiting. */
+  readonly readableLength: number
+  readonly done: Promise<Exit>
+}
+
+/** Starts what writes the response. The signal ends it. */
+export type StartResponse = (signal: AbortSignal) => Promise<Source>
 
 /** One client's place in a response. */
 export type ResponseReader = {
   /** More bytes, or how git ended. Rejects if the response cannot be completed. */
   next(): Promise<Buffer | Exit>
-  /** Must be called at the end, and when the client disconnects. */
+  /** Must be called at the end, and when the client disconnects; may be called again. */
   leave(): void
+}
+
+type ResponseParts = {
+  /** Empty, for its own use. */
+  readonly bytes: GrowingBytes
+  readonly start: StartResponse
+  /** Decides whether this many more bytes may be written to disk. */
+  readonly mayGrow: (bytes: number) => Promise<boolean>
 }
 
 /** Bytes written at once. */
@@ -40,9 +54,8 @@ export class SharedResponse {
   #isRetired = false
   readonly #close: () => void
 
-  /** `mayGrow` decides whether this many more bytes may be written to disk. */
-  constructor(folder: string, start: StartResponse, mayGrow: (bytes: number) => Promise<boolean>) {
-    this.#bytes = new GrowingBytes(folder)
+  constructor({ bytes, start, mayGrow }: ResponseParts) {
+    this.#bytes = bytes
     this.#start = start
     this.#mayGrow = mayGrow
     const started = Promise.withResolvers<void>()
@@ -109,7 +122,7 @@ export class SharedResponse {
 
   async #next(position: number): Promise<Buffer | Exit> {
     for (;;) {
-      if (position < this.#bytes.size) return this.#bytes.read(position, this.#places.size === 1)
+      if (position < this.#bytes.size) return this.#bytes.read(position)
       if (this.#tail && position < this.#endOfTail) return this.#tail.subarray(position - this.#startOfTail)
       if (this.#end) {
         if ('error' in this.#end) throw this.#end.error
@@ -130,6 +143,7 @@ export class SharedResponse {
       if (written.isCutOff && !this.#tail && !this.#stop.signal.aborted)
         written = await this.#write(started, await this.#contentSoFar())
       if (written.errors.length > 0) await this.#append(written.errors)
+      await this.#bytes.finish()
       this.#end = { exit: written.exit }
       return written.exit
     } catch (error) {
@@ -137,7 +151,6 @@ export class SharedResponse {
       this.#end = { error }
       throw error
     } finally {
-      this.#bytes.finish()
       this.#wake()
       this.#closeIfUnused()
     }
@@ -145,7 +158,7 @@ export class SharedResponse {
 
   /** Runs git to its end. `known` is the content that readers have from an earlier run, and is not written again. */
   async #write(started: PromiseWithResolvers<void>, known: Content | undefined): Promise<Written> {
-    const child = await this.#start(this.#stop.signal)
+    const source = await this.#start(this.#stop.signal)
     started.resolve()
     const packets = new Packets()
     const response = new Response()
@@ -153,20 +166,20 @@ export class SharedResponse {
     const errors: Buffer[] = []
     let batch: Buffer[] = []
     let size = 0
-    for await (const chunk of child as AsyncIterable<Buffer>) {
+    for await (const chunk of source) {
       for (const packet of packets.push(chunk)) {
         const content = response.contentOf(packet)
         if (content === undefined || errors.length > 0) errors.push(packet)
         else batch.push(...(skip ? skip.pass(packet, content) : [packet]))
       }
       size += chunk.length
-      if (child.readableLength > 0 && size < batchBytes) continue
+      if (source.readableLength > 0 && size < batchBytes) continue
       await this.#append(batch)
       batch = []
       size = 0
     }
     await this.#append(batch)
-    const exit = await child.done
+    const exit = await source.done
     skip?.end()
     return { exit, errors, isCutOff: !exit.timedOut && (exit.signal !== null || errors.length > 0) }
   }
@@ -196,7 +209,7 @@ export class SharedResponse {
     const response = new Response()
     let length = 0
     for (let at = 0; at < this.#bytes.size; ) {
-      const chunk = await this.#bytes.read(at, true)
+      const chunk = await this.#bytes.read(at)
       at += chunk.length
       for (const packet of packets.push(chunk)) {
         const content = response.contentOf(packet)!

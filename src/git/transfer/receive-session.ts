@@ -1,8 +1,8 @@
 import { Duplex } from 'node:stream'
-import type { Exit } from '../runner/protocol.ts'
+import { cutOff, type Exit, endedWell } from '../runner/protocol.ts'
 import { isNothing, parseSmallRequest, type SmallRequest } from './push-request.ts'
 import type { Received } from './receive-small.ts'
-import { cutOff, endedWell, type Transfer } from './transfer-stream.ts'
+import type { Transfer } from './transfer-stream.ts'
 
 /** What is larger or takes longer, in bytes and milliseconds, goes to git as it arrives. */
 const maxHeldBytes = 256 * 1024

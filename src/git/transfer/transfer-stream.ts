@@ -7,7 +7,3 @@ export type Transfer = {
   /** The exit of the process. A rejected push exits with 0 (or 1, by protocol): the stream reports it to the client. */
   readonly done: Promise<Exit>
 }
-
-/** The exit of what ended well, and of what was cut off, without a process. */
-export const endedWell: Exit = { code: 0, signal: null, stderr: '', timedOut: false }
-export const cutOff: Exit = { ...endedWell, code: null, signal: 'SIGTERM' }

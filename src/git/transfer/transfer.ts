@@ -8,15 +8,15 @@ import { Failure } from '../../kernel/failure.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { Child } from '../runner/child.ts'
 import { settingsEnv } from '../runner/environment.ts'
-import type { Exit } from '../runner/protocol.ts'
+import { type Exit, endedWell } from '../runner/protocol.ts'
 import { fetchCapabilities, refsForPush } from './advertised-refs.ts'
 import { FetchRequest } from './fetch-request.ts'
 import { listedRefs } from './listed-refs.ts'
 import { ReceiveSession } from './receive-session.ts'
 import { receiveSmall } from './receive-small.ts'
 import { type AfterMoves, converseOnMoves, type MoveRefs } from './ref-moves.ts'
-import { shareableKey } from './shareable-fetch.ts'
-import { endedWell, type Transfer } from './transfer-stream.ts'
+import { shareable } from './shareable-fetch.ts'
+import type { Transfer } from './transfer-stream.ts'
 import { UploadSession } from './upload-session.ts'
 import { converse, isCutOff, type PushRequest, type Verdict } from './verdict.ts'
 
@@ -74,7 +74,7 @@ export async function uploadPack(repo: Repository, options: FetchOptions = {}): 
     inspect,
     requireStill: options.requireStill,
     answer: (packets) => listedRefs(repo, packets),
-    keyOf: (packets) => shareableKey(repo, packets, sharing.maxBytes),
+    shareable: (packets) => shareable(repo, packets, sharing.maxBytes),
     async start(sharedBytes) {
       const child = await start(modeFlags(options))
       watched(child, { idleMs: options.idleMs, moreBytes: sharedBytes })

@@ -1,10 +1,9 @@
 import { Duplex } from 'node:stream'
 import type { Child } from '../runner/child.ts'
-import type { Exit } from '../runner/protocol.ts'
-import type { FetchSharing } from '../sharing/fetch-sharing.ts'
+import { cutOff, type Exit, endedWell } from '../runner/protocol.ts'
+import type { FetchSharing, Shareable } from '../sharing/fetch-sharing.ts'
 import { isFlush, Packets } from '../sharing/packets.ts'
 import type { ResponseReader, StartResponse } from '../sharing/shared-response.ts'
-import { cutOff, endedWell } from './transfer-stream.ts'
 
 /** Larger requests are not shared: one of a clone has 50 bytes for each distinct commit of a ref. */
 const maxSharedRequestBytes = 1024 * 1024
@@ -20,8 +19,8 @@ export type SessionOptions = {
   readonly requireStill: (() => Promise<void>) | undefined
   /** The answer to a request that needs no git. */
   answer(packets: readonly Buffer[]): Promise<Buffer | undefined>
-  /** The key of the response to a request, as in `shareableKey`. */
-  keyOf(packets: readonly Buffer[]): Promise<string | undefined>
+  /** Whether the response to a request may be shared, as in `shareable`. */
+  shareable(packets: readonly Buffer[]): Promise<Shareable | undefined>
   /** Starts git for this client. `movedBytes`: what the client got from shared responses. */
   start(movedBytes: () => number): Promise<Child>
   /** Starts git for one request. */
@@ -172,9 +171,9 @@ export class UploadSession extends Duplex {
   }
 
   async #joined(packets: readonly Buffer[]): Promise<ResponseReader | undefined> {
-    const { sharing, caller, keyOf, startShared } = this.#options
-    const key = await keyOf(packets)
-    return key === undefined ? undefined : sharing.join(key, caller, startShared(Buffer.concat(packets)))
+    const { sharing, caller, shareable, startShared } = this.#options
+    const wanted = await shareable(packets)
+    return wanted && sharing.join(wanted, caller, startShared(Buffer.concat(packets)))
   }
 
   async #sendAnswer(answer: Buffer): Promise<void> {
