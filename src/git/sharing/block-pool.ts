@@ -49,6 +49,7 @@ export class BlockPool {
     if (!reading) {
       reading = this.#read(file, start, length)
       this.#cached.set(key, reading)
+      reading.catch(() => this.#cached.delete(key))
     }
     return (await reading).lend(offset, length)
   }
