@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Failure } from '../../kernel/failure.ts'
 import { parseUpdate, type RefChange } from '../format/ref-change.ts'
 import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
+import { GitError } from '../runner/git-error.ts'
 import { Inbox } from '../runner/inbox.ts'
 
 export type PushRequest = {
@@ -37,7 +38,7 @@ export async function converse(
     // A push that only deletes has no objects and no quarantine.
     const { objectDir, isText, ...rest } = request
     await using quarantine = repo.inQuarantine(objectDir === '' ? join(repo.gitDir, 'objects') : objectDir)
-    const verdict = isText ? await decide({ ...rest, quarantine }) : notText
+    const verdict = isText ? await decideWhole({ ...rest, quarantine }, decide) : notText
     const text = printableLines(verdict.messages ?? [])
       .map((line) => `:${line}\n`)
       .join('')
@@ -53,6 +54,35 @@ export async function converse(
   } finally {
     if (!accepted) channel.end()
   }
+}
+
+/**
+ * Decides about a push of which git may have found already that something is missing: it runs the hook all the same, and reports that
+ * afterwards. What the decision reads may end there, too.
+ */
+async function decideWhole(request: PushRequest, decide: (request: PushRequest) => Promise<Verdict>): Promise<Verdict> {
+  try {
+    return await decide(request)
+  } catch (error) {
+    if (error instanceof GitError && (await lacksObjects(request))) return incomplete
+    throw error
+  }
+}
+
+/** Whether git cannot walk all that is new with a push. One process. */
+async function lacksObjects({ updates, quarantine }: PushRequest): Promise<boolean> {
+  const tips = updates.flatMap(({ to }) => (to === null ? [] : `${to}\n`))
+  const flags = ['--objects', '--quiet', '--not', '--all', '--not', '--stdin'] as const
+  const { code } = await quarantine.run('rev-list', { flags, input: tips.join(''), accept: [0, 128], lane: 'transfer' })
+  return code !== 0
+}
+
+const incomplete: Verdict = {
+  ok: false,
+  messages: [
+    'The push refers to commits or files that neither it nor the repository has.',
+    'If the clone is shallow, complete it first: git fetch --unshallow',
+  ],
 }
 
 /** Splits messages into lines without control characters, which git would pass to the terminal of the user. */

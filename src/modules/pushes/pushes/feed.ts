@@ -81,10 +81,11 @@ async function singleEntry(
   })
 }
 
-/** Number of commits that are new with a tip; `known` is the previous tip. */
+/** Number of commits that are new with a tip; `known` is the previous tip, which a damaged repository may have lost. */
 async function countNew(repo: Repository, tip: Commit, known: Oid | undefined): Promise<number> {
   if (tip.parents.length === 1 && tip.parents[0] === known) return 1
-  return countCommits(repo, { from: [tip.oid], ...(known && { excluding: [known] }) }, { atMost: countedCommits })
+  const before = known && (await readCommit(repo, known))
+  return countCommits(repo, { from: [tip.oid], ...(before && { excluding: [before.oid] }) }, { atMost: countedCommits })
 }
 
 async function tipOf(repo: Repository, branch: string | null): Promise<Oid | undefined> {

@@ -296,6 +296,42 @@ describe('a small push', () => {
     ).toEqual(['HEAD', 'refs/heads/main'])
   })
 
+  test('of a shallow clone without its history is refused with the reason', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { url, commit, tip, folder: gitDir } = await pushed(world, folder.path)
+    await commit('file', 'two\n')
+    await git(folder.path, 'push', '-q', url, 'main')
+    const clone = join(folder.path, 'clone')
+    await git(folder.path, 'clone', '-q', '--depth', '1', url, clone)
+    // Where the history is, nothing is missing.
+    await git(clone, 'commit', '-q', '--allow-empty', '-m', 'Third')
+    await git(clone, 'push', '-q', url, 'HEAD:refs/heads/third')
+    expect(await tip('third')).toBe((await git(clone, 'rev-parse', 'HEAD')).trim())
+    expect(await git(gitDir, 'fsck', '--connectivity-only')).toBe('')
+    const other = await world.project()
+    const refused = git(clone, 'push', world.remote(other, world.root), 'HEAD:refs/heads/main')
+    await expect(refused).rejects.toThrow(/remote: .*git fetch --unshallow[\s\S]*shallow update not allowed/)
+    expect((await world.root.get(`/projects/${other.id}/repository/branches`)).json).toEqual([])
+  })
+
+  test('to a branch whose commit has been lost repairs the branch', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { project, folder: gitDir, commit, tip } = await pushed(world, folder.path)
+    const lost = '6'.repeat(40)
+    await writeFile(join(gitDir, 'refs/heads/damaged'), `${lost}\n`)
+    await commit('file', 'two\n')
+    const third = await commit('file', 'three\n')
+    const all = (await git(folder.path, 'rev-list', '--objects', '--no-object-names', 'HEAD')).trim().split('\n')
+    const pack = packOf(folder.path, all)
+    const said = await post(world, project, pushOf([`${lost} ${third} refs/heads/damaged`], pack))
+    expect(said).toContain('ok refs/heads/damaged')
+    expect(await tip('damaged')).toBe(third)
+    expect((await world.root.get(`/projects/${project.id}/events`)).json[0].push_data).toMatchObject({
+      commit_from: lost,
+      commit_to: third,
+    })
+  })
+
   test('of twelve at once to one branch, one moves it', async ({ world }) => {
     await using folder = await temporaryFolder()
     const { project, tip, leftovers } = await pushed(world, folder.path)
