@@ -1,11 +1,13 @@
-import { execFile } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
+import { isHolderName } from '../repository/owned-lock.ts'
 import { TestGit, type TestRepository } from '../testing.ts'
 import { moveLooseRef } from './loose-ref.ts'
 import { readRef } from './refs.ts'
@@ -86,6 +88,73 @@ describe('updates of loose refs', () => {
     expect(await moveLooseRef(made.repo, { name: main, from: one, to: two })).toBeUndefined()
     expect(locks(made)).toEqual(['main.lock'])
     expect(await readRef(made.repo, main)).toBe(one)
+  })
+
+  test('the lock of a process that was killed is removed at once, that of one that lives or of git is not', async () => {
+    const made = await world.repository()
+    const [one, two, three] = commits(made, 3) as [Oid, Oid, Oid]
+    const { gitDir } = made.repo
+    const path = join(gitDir, `${main}.lock`)
+    const holders = () => readdirSync(gitDir).filter(isHolderName)
+    const other = 'refs/heads/other' as RefName
+    made.git('update-ref', main, one)
+    const holder = async () => {
+      const source = new URL('../repository/owned-lock.ts', import.meta.url).href
+      const code = `import { OwnedLock } from '${source}'; const taken = OwnedLock.take('${gitDir}', '${path}'); console.log(taken !== undefined); setInterval(() => taken, 1000)`
+      const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      expect(String((await once(child.stdout, 'data'))[0])).toBe('true\n')
+      return {
+        async [Symbol.asyncDispose]() {
+          const ended = once(child, 'exit')
+          child.kill('SIGKILL')
+          await ended
+        },
+      }
+    }
+    {
+      await using _living = await holder()
+      expect(await moveLooseRef(made.repo, { name: main, from: one, to: two })).toBeUndefined()
+      expect(locks(made)).toEqual(['main.lock'])
+    }
+    expect(await moveLooseRef(made.repo, { name: main, from: one, to: two })).toBe('moved')
+    await (await holder())[Symbol.asyncDispose]()
+    const together = [
+      { name: main, from: two, to: three },
+      { name: other, from: 'absent', to: three },
+    ] as const
+    expect(await updateRefs(made.repo, together)).toBe('moved')
+    expect([await readRef(made.repo, main), await readRef(made.repo, other)]).toEqual([three, three])
+    expect([...locks(made), ...holders()]).toEqual([])
+    expect(statSync(join(gitDir, main)).nlink).toBe(1)
+    await writeFile(path, '')
+    expect(await moveLooseRef(made.repo, { name: main, from: three, to: one })).toBeUndefined()
+    expect(locks(made)).toEqual(['main.lock'])
+  })
+
+  test('of many processes that find the lock of a killed one, one moves the ref', async () => {
+    const made = await world.repository()
+    const ids = commits(made, 9)
+    const { gitDir } = made.repo
+    made.git('update-ref', main, ids[0]!)
+    const path = join(gitDir, `${main}.lock`)
+    const source = new URL('../repository/owned-lock.ts', import.meta.url).href
+    const started = (code: string) =>
+      run(process.execPath, [
+        '--input-type=module',
+        '-e',
+        `import { OwnedLock, removeLockOfKilled } from '${source}'; ${code}`,
+      ])
+    for (let round = 0; round < 5; round++) {
+      await started(`OwnedLock.take('${gitDir}', '${path}'); process.kill(process.pid, 'SIGKILL')`).catch(() => {})
+      expect(locks(made)).toEqual(['main.lock'])
+      const claims = await Promise.all(
+        Array.from({ length: 4 }, () => started(`console.log(removeLockOfKilled('${gitDir}', '${path}'))`)),
+      )
+      expect(claims.filter(({ stdout }) => stdout === 'true\n')).toHaveLength(1)
+      expect([...locks(made), ...readdirSync(gitDir).filter(isHolderName)]).toEqual([])
+    }
   })
 
   test('no update of a loose ref is lost under concurrent updates by git', async () => {

@@ -1,9 +1,10 @@
-import { closeSync, existsSync, fsync as fsyncCallback, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, fsync as fsyncCallback, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { readCommit } from '../objects/commits.ts'
+import { OwnedLock, removeLockOfKilled } from '../repository/owned-lock.ts'
 import type { Repository } from '../repository/repository.ts'
 import { readLooseRef } from './ref-files.ts'
 
@@ -11,7 +12,7 @@ const fsync = promisify(fsyncCallback)
 
 /**
  * Moves a loose ref to a commit, or creates one in a folder that exists, as git does: creates the lock file exclusively, compares, writes, and
- * renames it over the ref. No process. `undefined`, without any change, if only git can do it or explain why not: the ref is packed or
+ * renames it over the ref. The lock of a process that was killed is removed at once. No process. `undefined`, without any change, if only git can do it or explain why not: the ref is packed or
  * symbolic, a new one might be packed or have the name of a folder of refs, the lock stays taken, the target is not a commit, or the disk is full.
  */
 export async function moveLooseRef(
@@ -21,24 +22,19 @@ export async function moveLooseRef(
   // Also of an annotated tag the commit is found.
   if ((await readCommit(repo, to))?.oid !== to) return undefined
   const path = `${repo.gitDir}/${name}`
-  const lock = `${path}.lock`
-  const file = await takeLock(lock, () => isStale(readLooseRef(repo, name), from))
-  if (file === undefined || file === 'stale') return file
-  let isOurs = true
+  const taken = await takeLock(repo, `${path}.lock`, () => isStale(readLooseRef(repo, name), from))
+  if (taken === undefined || taken === 'stale') return taken
+  using lock = taken
   try {
     // The lock is held: no other process moves or packs the ref.
     const now = readLooseRef(repo, name) ?? (mayHavePacked(repo) ? undefined : 'absent')
     if (now !== from) return now === undefined || now === 'ask' ? undefined : 'stale'
-    writeFileSync(file, `${to}\n`)
-    await fsync(file)
-    renameSync(lock, path)
-    isOurs = false
+    writeFileSync(lock.file, `${to}\n`)
+    await fsync(lock.file)
+    lock.replace(path)
     return 'moved'
   } catch {
     return undefined
-  } finally {
-    closeSync(file)
-    if (isOurs) rmSync(lock, { force: true })
   }
 }
 
@@ -52,15 +48,20 @@ const isStale = (now: Oid | 'ask' | undefined, from: Oid | 'absent'): boolean =>
 const lockMs = 1000
 
 /** Creates a lock file; `undefined` if that is impossible. Those who wait for one learn from the ref that they are late. */
-async function takeLock(lock: string, isLate: () => boolean): Promise<number | 'stale' | undefined> {
+async function takeLock(
+  { gitDir }: Repository,
+  path: string,
+  isLate: () => boolean,
+): Promise<OwnedLock | 'stale' | undefined> {
   const until = performance.now() + lockMs
   for (;;) {
     try {
-      return openSync(lock, 'wx', 0o666)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || performance.now() > until) return undefined
+      const lock = OwnedLock.take(gitDir, path)
+      if (lock || performance.now() > until) return lock
+    } catch {
+      return undefined
     }
     if (isLate()) return 'stale'
-    await delay(1 + 9 * Math.random())
+    if (!removeLockOfKilled(gitDir, path)) await delay(1 + 9 * Math.random())
   }
 }

@@ -6,6 +6,7 @@ import { Failure } from '../../kernel/failure.ts'
 import { nullOid, type Oid } from '../format/oid.ts'
 import { branchName, type RefName } from '../format/ref-name.ts'
 import { objectInfos } from '../objects/cat-file.ts'
+import { removeLockOfKilled } from '../repository/owned-lock.ts'
 import type { Repository } from '../repository/repository.ts'
 import { removeLocksOfKilled, removeStaleLocks } from '../repository/stale-locks.ts'
 import { isDiskFull } from '../runner/git-error.ts'
@@ -89,8 +90,9 @@ async function move(repo: Repository, updates: readonly RefUpdate[]): Promise<'m
       if (isDiskFull(error.exit.stderr))
         throw new NothingMoved('storage_full', 'Insufficient Storage', { cause: error })
       // The remaining cause is a lock held by another process for too long.
-      if ((await removeStaleLocks(repo, { olderThanMs: staleLockMs })) > 0) continue
-      if (attempt === attempts)
+      const removed = updates.filter(({ name }) => removeLockOfKilled(repo.gitDir, lockOf(repo, name)))
+      if (removed.length > 0 || (await removeStaleLocks(repo, { olderThanMs: staleLockMs })) > 0) continue
+      if (attempt >= attempts)
         throw new NothingMoved('unavailable', 'The reference is being changed by another process', { cause: error })
       await sleep(20 * attempt * Math.random())
     }
@@ -176,7 +178,9 @@ export async function staleUpdates<Update extends RefUpdate>(
 }
 
 /** Whether a process holds the lock of the ref, or has left it. */
-export const isLocked = (repo: Repository, name: RefName): boolean => existsSync(`${repo.gitDir}/${name}.lock`)
+export const isLocked = (repo: Repository, name: RefName): boolean => existsSync(lockOf(repo, name))
+
+const lockOf = ({ gitDir }: Repository, name: RefName): string => `${gitDir}/${name}.lock`
 
 /** Whether the refs are at their new targets: after a process was killed, only this shows whether it had finished. */
 async function haveMoved(repo: Repository, updates: readonly RefUpdate[]) {

@@ -1,22 +1,25 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ageOf } from '../../kernel/clock.ts'
+import { isHolderName } from './owned-lock.ts'
 
 /**
  * Removes the lock files of refs, of `HEAD` and of the config that a killed git process or a power loss left behind; they would
  * block every later change. Git holds a lock for milliseconds, or minutes when it moves 100,000 refs: `olderThanMs` must exceed
- * that while git may be running. Returns the number removed. Walks `refs/`, no process.
+ * that while git may be running. Those of processes of the service go earlier (`owned-lock.ts`). Returns the number removed. Walks `refs/`, no process.
  */
 export async function removeStaleLocks(
   repo: { readonly gitDir: string },
   { olderThanMs }: { olderThanMs: number },
 ): Promise<number> {
   const names = await readdir(join(repo.gitDir, 'refs'), { recursive: true }).catch(() => [])
+  const others = await readdir(repo.gitDir).catch(() => [])
   const locks = [
     'packed-refs.lock',
     'HEAD.lock',
     'config.lock',
     ...names.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name)),
+    ...others.filter(isHolderName),
   ]
   let removed = 0
   for (const lock of locks) {

@@ -1,0 +1,126 @@
+import { hash, randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+
+/*
+ * Lock files that this process makes, at the names where git makes its own. Each has a second name in the folder of the repository that says
+ * which process made it. If that process does not exist any more, the lock has certainly no owner, and the next one that needs it removes
+ * it. Locks of git have one name; nothing here touches them.
+ */
+
+/** Process ids mean something on one machine, and in one container, only. */
+const place = hash('sha1', `${hostname()} ${processSpace()}`).slice(0, 8)
+
+function processSpace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return ''
+  }
+}
+
+const newHolderName = (): string => `holder-${place}-${process.pid}-${randomUUID()}.lock`
+
+/** Place and process id in the second name of a lock. */
+const holderName = /^holder-([0-9a-f]{8})-(\d+)-[0-9a-f-]{36}\.lock$/
+
+/** Whether a file in the folder of a repository is the second name of a lock. */
+export const isHolderName = (name: string): boolean => holderName.test(name)
+
+/** A lock file that exists from `take` on, until it is disposed of or becomes the file that it locks. */
+export class OwnedLock implements Disposable {
+  readonly file: number
+  readonly #path: string
+  readonly #holder: string | undefined
+  #isThere = true
+
+  private constructor(file: number, path: string, holder: string | undefined) {
+    this.file = file
+    this.#path = path
+    this.#holder = holder
+  }
+
+  /** `undefined` if the lock is taken. Throws if it cannot be created. */
+  static take(gitDir: string, path: string): OwnedLock | undefined {
+    if (existsSync(path)) return undefined
+    const holder = join(gitDir, newHolderName())
+    const file = openSync(holder, 'wx', 0o666)
+    try {
+      linkSync(holder, path)
+      return new OwnedLock(file, path, holder)
+    } catch (error) {
+      closeSync(file)
+      rmSync(holder, { force: true })
+      if (isTaken(error)) return undefined
+      // Some file systems have no second names.
+      return OwnedLock.#takeUnnamed(path)
+    }
+  }
+
+  static #takeUnnamed(path: string): OwnedLock | undefined {
+    try {
+      return new OwnedLock(openSync(path, 'wx', 0o666), path, undefined)
+    } catch (error) {
+      if (isTaken(error)) return undefined
+      throw error
+    }
+  }
+
+  /** Puts the lock file, which has the new content, in the place of the file that it locks. */
+  replace(path: string): void {
+    renameSync(this.#path, path)
+    this.#isThere = false
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.file)
+    if (this.#isThere) rmSync(this.#path, { force: true })
+    if (this.#holder !== undefined) rmSync(this.#holder, { force: true })
+  }
+}
+
+const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST'
+
+/** Removes a lock file whose process has been killed. False if there is none, or it may have an owner. */
+export function removeLockOfKilled(gitDir: string, path: string): boolean {
+  const lock = statSync(path, { throwIfNoEntry: false })
+  if (!lock || lock.nlink === 1) return false
+  const holder = readdirSync(gitDir).find(
+    (name) => isHolderName(name) && statSync(join(gitDir, name), { throwIfNoEntry: false })?.ino === lock.ino,
+  )
+  if (holder === undefined || mayExist(holder)) return false
+  const ours = join(gitDir, newHolderName())
+  try {
+    // Only one process succeeds and becomes the owner. Until it removes the lock, no other can exist.
+    renameSync(join(gitDir, holder), ours)
+  } catch {
+    return false
+  }
+  const isStill = statSync(path, { throwIfNoEntry: false })?.ino === lock.ino
+  if (isStill) rmSync(path, { force: true })
+  rmSync(ours, { force: true })
+  return isStill
+}
+
+/** Whether the process that a second name says may exist, or another has its id by now. */
+function mayExist(holder: string): boolean {
+  const [, where, pid] = holderName.exec(holder)!
+  if (where !== place) return true
+  try {
+    process.kill(Number(pid), 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
