@@ -1,20 +1,24 @@
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolders } from '../../kernel/durable.ts'
+import { isMissing } from '../../kernel/missing.ts'
 import type { Oid } from '../format/oid.ts'
 import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
 import { whileFoldersGo } from './objects.ts'
 
 /**
  * Runs `work` with a repository whose new objects go to a temporary folder, removed afterwards. Its name has a prefix that
- * git's garbage collection removes after a crash. `holdsSlot` as for `Repository.inQuarantine`.
+ * git's garbage collection removes after a crash. `holdsSlot` as for `Repository.inQuarantine`. Throws `unprocessable` if the repository is gone.
  */
 export async function inScratch<T>(
   repo: Repository,
   work: (scratch: QuarantinedRepository) => Promise<T>,
   options: { readonly holdsSlot?: boolean } = {},
 ): Promise<T> {
-  const folder = await mkdtemp(join(repo.objectDir, 'tmp_objdir-scratch-'))
+  const folder = await mkdtemp(join(repo.objectDir, 'tmp_objdir-scratch-')).catch((error: unknown) => {
+    if (isMissing(error)) throw repo.lost(error)
+    throw error
+  })
   try {
     await using scratch = repo.inQuarantine(folder, options)
     return await work(scratch)

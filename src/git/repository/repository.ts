@@ -38,7 +38,7 @@ type RepositoryOptions = {
 
 let handles = 0
 
-const missing = () => new Failure('unprocessable', 'The repository does not exist')
+const missing = (options?: ErrorOptions) => new Failure('unprocessable', 'The repository does not exist', options)
 
 /** A bare repository on disk, or the path of one that does not exist yet. Cheap to create; holds no lock. */
 export class Repository {
@@ -121,6 +121,12 @@ export class Repository {
   /** Forgets that the repository exists, so that the next call checks again. */
   lookAgain(): void {
     this.#presence.isSure = false
+  }
+
+  /** The failure for work that found a folder of the repository missing: it has been deleted meanwhile. The next call checks again. */
+  lost(cause: unknown): Failure {
+    this.lookAgain()
+    return missing({ cause })
   }
 
   /** The directory to read from: the shared empty repository as long as this one does not exist. */

@@ -88,13 +88,18 @@ class PacketReader {
     const texts: string[] = []
     while (texts.length <= most) {
       const packet = packetAt(this.#bytes, this.#at)
-      if (!packet) return this.#bytes.length - this.#at > maxPacketBytes ? 'git' : 'more'
+      if (!packet) return this.#mayBeginPacket() ? 'more' : 'git'
       this.#at += packet.length
       if (isFlush(packet)) return texts
       if (packet.length === 4 || !isUtf8(packet)) return 'git'
       texts.push(packet.toString('utf8', 4).replace(/\n$/, ''))
     }
     return 'git'
+  }
+
+  #mayBeginPacket(): boolean {
+    const head = this.#bytes.toString('latin1', this.#at, this.#at + 4)
+    return this.#bytes.length - this.#at <= maxPacketBytes && /^[0-9a-f]{0,4}$/i.test(head) && head !== '0003'
   }
 
   rest(): Buffer {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -72,6 +72,25 @@ const pushOf = (commands: readonly string[], pack: Buffer, capabilities = able):
     ),
     pack,
   ])
+
+/** A request for a push whose first bytes have been sent; `finish` sends the others and resolves with the response. */
+function beginPush(world: World, { full_path }: TestProject, whole: Buffer, first: number) {
+  const socket = connect(Number(new URL(world.origin).port), '127.0.0.1')
+  const credentials = Buffer.from(`root:${world.root.token}`).toString('base64')
+  socket.write(
+    `POST /${full_path}.git/git-receive-pack HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Basic ${credentials}\r\n` +
+      `content-type: application/x-git-receive-pack-request\r\ncontent-length: ${whole.length}\r\n\r\n`,
+  )
+  socket.write(whole.subarray(0, first))
+  return {
+    async finish(): Promise<string> {
+      socket.write(whole.subarray(first))
+      let said = ''
+      for await (const chunk of socket) said += chunk
+      return said
+    },
+  }
+}
 
 describe('a small push', () => {
   test('needs one process for its objects, and none without objects', async ({ world }) => {
@@ -358,20 +377,24 @@ describe('a small push', () => {
     const second = await commit('file', 'two\n')
     const oids = (await git(folder.path, 'rev-parse', 'HEAD', 'HEAD^{tree}', 'HEAD:file')).trim().split('\n')
     const whole = pushOf([`${first} ${second} refs/heads/main`], packOf(folder.path, oids))
-    const { port } = new URL(world.origin)
-    const socket = connect(Number(port), '127.0.0.1')
-    const credentials = Buffer.from(`root:${world.root.token}`).toString('base64')
-    socket.write(
-      `POST /${project.full_path}.git/git-receive-pack HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Basic ${credentials}\r\n` +
-        `content-type: application/x-git-receive-pack-request\r\ncontent-length: ${whole.length}\r\n\r\n`,
-    )
-    socket.write(whole.subarray(0, 50))
+    const begun = beginPush(world, project, whole, 50)
     const started = await subcommands(world, () => delay(1500))
     expect(started).toEqual(['receive-pack'])
-    socket.write(whole.subarray(50))
-    let said = ''
-    for await (const chunk of socket) said += chunk
+    const said = await begun.finish()
     expect(said).toContain('ok refs/heads/main')
     expect(await tip('main')).toBe(second)
+  })
+
+  test('to a repository that is deleted meanwhile is refused with the reason', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { project, commit, tip, folder: gitDir } = await pushed(world, folder.path)
+    const first = await tip('main')
+    const second = await commit('file', 'two\n')
+    const oids = (await git(folder.path, 'rev-parse', 'HEAD', 'HEAD^{tree}', 'HEAD:file')).trim().split('\n')
+    const whole = pushOf([`${first} ${second} refs/heads/main`], packOf(folder.path, oids))
+    const begun = beginPush(world, project, whole, whole.length - 20)
+    await delay(200)
+    await rm(gitDir, { recursive: true })
+    expect(await begun.finish()).toMatch(/^HTTP\/1.1 422 [\s\S]*The repository does not exist/)
   })
 })
