@@ -79,6 +79,7 @@ export async function uploadPack(repo: Repository, options: FetchOptions = {}): 
     isStateless: options.statelessRpc === true,
     inspect,
     requireStill: options.requireStill,
+    greeting: () => fetchCapabilities(repo.git),
     answer: (packets) => listedRefs(repo, packets),
     shareable: (packets) => shareable(repo, packets, sharing.maxBytes),
     async start(sharedBytes) {

@@ -11,7 +11,7 @@ const maxSharedRequestBytes = 1024 * 1024
 export type SessionOptions = {
   readonly sharing: FetchSharing
   readonly caller: string
-  /** One request and one response; otherwise git starts, and any number of requests follow. */
+  /** One request and one response; otherwise any number of requests, after what git says first. */
   readonly isStateless: boolean
   /** Throws if the client sends too much. */
   inspect(chunk: Buffer): void
@@ -21,6 +21,8 @@ export type SessionOptions = {
   answer(packets: readonly Buffer[]): Promise<Buffer | undefined>
   /** Whether the response to a request may be shared, as in `shareable`. */
   shareable(packets: readonly Buffer[]): Promise<Shareable | undefined>
+  /** What git says first in a session. */
+  greeting(): Promise<Buffer>
   /** Starts git for this client. `movedBytes`: what the client got from shared responses. */
   start(movedBytes: () => number): Promise<Child>
   /** Starts git for one request. */
@@ -31,6 +33,9 @@ export type SessionOptions = {
 /** A client may send for hours; how often its rights are checked again. */
 const checkMs = 900
 
+/** After this time without a request git starts for a session: it has the limits of an idle one. */
+const maxQuietMs = 1000
+
 /**
  * A fetch by protocol 2: answers requests with responses that equal fetches share, where it can, and passes all others to a git
  * process of its own. Errors and the end are those of a `Child`.
@@ -40,6 +45,9 @@ export class UploadSession extends Duplex {
   readonly #options: SessionOptions
   readonly #ended = Promise.withResolvers<Exit>()
   #own: Promise<Child> | undefined
+  /** What git says first in a session, which the client has got before git was started. */
+  #greeting: Packets | undefined
+  #timer: NodeJS.Timeout | undefined
   readonly #packets = new Packets()
   #request: Buffer[] = []
   #requestBytes = 0
@@ -66,12 +74,15 @@ export class UploadSession extends Duplex {
     this.once('close', () => signal?.removeEventListener('abort', leave))
   }
 
-  /** Starts git before the first request: it begins a session with its capabilities. */
+  /** Sends what git says first in a session: its capabilities. Git starts for a request that needs it. */
   async begin(): Promise<void> {
-    await this.#child()
+    this.push(await this.#options.greeting())
+    this.#greeting = new Packets()
+    this.#timer = setTimeout(() => this.#child().catch((error) => this.destroy(error)), maxQuietMs)
   }
 
   #child(): Promise<Child> {
+    clearTimeout(this.#timer)
     this.#own ??= this.#options
       .start(() => this.#sharedBytes)
       .then((child) => {
@@ -79,7 +90,9 @@ export class UploadSession extends Duplex {
           child.destroy()
           return child
         }
-        child.on('data', (chunk: Buffer) => {
+        child.on('data', (bytes: Buffer) => {
+          const chunk = this.#afterGreeting(bytes)
+          if (chunk.length === 0) return
           this.#isIdle = chunk.toString('latin1', Math.max(0, chunk.length - 4)) === '0000'
           if (!this.push(chunk)) child.pause()
         })
@@ -91,10 +104,21 @@ export class UploadSession extends Duplex {
     return this.#own
   }
 
+  /** What of git's output is not in what it says first. */
+  #afterGreeting(chunk: Buffer): Buffer {
+    if (!this.#greeting) return chunk
+    const packets = this.#greeting.push(chunk)
+    const end = packets.findIndex(isFlush)
+    if (end < 0) return Buffer.alloc(0)
+    const after = Buffer.concat([...packets.slice(end + 1), this.#greeting.rest])
+    this.#greeting = undefined
+    return after
+  }
+
   override _read(): void {
     this.#wanted.resolve()
     this.#wanted = Promise.withResolvers()
-    void this.#own?.then((child) => child.resume())
+    void this.#own?.then((child) => child.resume()).catch(() => {})
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
@@ -106,6 +130,7 @@ export class UploadSession extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    clearTimeout(this.#timer)
     this.#wanted.resolve()
     this.#reader?.leave()
     const cut = () => this.#ended.resolve(cutOff)
@@ -145,6 +170,8 @@ export class UploadSession extends Duplex {
 
   async #receiveEnd(): Promise<void> {
     if (this.#isOver) return
+    if (!this.#own && !this.#options.isStateless && this.#requestBytes + this.#packets.rest.length === 0)
+      return this.#leave(endedWell)
     if (!this.#isPassing) await this.#pass(...this.#request, this.#packets.rest)
     const child = await this.#child()
     await new Promise<void>((resolve) => child.end(() => resolve()))
@@ -163,6 +190,8 @@ export class UploadSession extends Duplex {
     const packets = this.#request
     this.#request = []
     this.#requestBytes = 0
+    // The client ends the session.
+    if (!this.#own && !this.#options.isStateless && packets.length === 1) return this.#leave(endedWell)
     // Git must have answered earlier requests before another response may follow.
     const answer = this.#isIdle ? await this.#options.answer(packets) : undefined
     if (answer) return this.#sendAnswer(answer)
@@ -208,10 +237,14 @@ export class UploadSession extends Duplex {
 
   /** Ends the session after its one request, or because git has ended with an error. */
   #endAs(exit: Exit): void {
-    if (!this.#options.isStateless && exit.code === 0) return
+    if (this.#options.isStateless || exit.code !== 0) this.#leave(exit)
+  }
+
+  #leave(exit: Exit): void {
+    clearTimeout(this.#timer)
     this.#isOver = true
     this.#ended.resolve(exit)
     this.push(null)
-    void this.#own?.then((child) => child.end())
+    void this.#own?.then((child) => child.end()).catch(() => {})
   }
 }
