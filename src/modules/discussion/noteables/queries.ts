@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import { levels, visibilities } from '../../../access/levels.ts'
+import { type Level, levels, visibilities } from '../../../access/levels.ts'
 import { join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { openVisibility } from '../../projects/index.ts'
 import { holderOf, joinHolder, openTo, visibleHolder } from './holder-queries.ts'
@@ -52,10 +52,10 @@ export const isAboutKind = (alias: string, type: NoteableType): Sql =>
   raw(`${alias}.${kindOf(type).column} is not null`)
 
 /**
- * Condition on the user `u`: can act, and may read noteables of this kind in the project `p` or the group `g`, apart from those that are
- * hidden. SQL twin of the ability to read them in the policy.
+ * Condition on the user `u`: may read noteables of this kind in the project `p` or the group `g`, apart from those that are hidden. SQL
+ * twin of the ability to read them in the policy.
  */
-export function readersOf(type: NoteableType): Sql {
+export function mayRead(type: NoteableType): Sql {
   const { hasMember, offers, offersToAll, offeredFrom } = holderOf(type)
   // In a holder that is open to them, members below the lowest reader read as other users do, if the feature is for members.
   const offered =
@@ -63,14 +63,16 @@ export function readersOf(type: NoteableType): Sql {
       ? sql`(${offersToAll(type)} or ${hasMember(literal(offeredFrom(type)))})`
       : offersToAll(type)
   return sql`
-    (
-      u.kind = 'human'
-      and u.state = 'active'
-      and ${offers(type)}
-      and (u.admin or ${hasMember(literal(lowestReader(type)))} or (${offered} and ${openTo(type)}))
-    )
+    (${offers(type)} and (u.admin or ${hasMember(literal(lowestReader(type)))} or (${offered} and ${openTo(type)})))
   `
 }
+
+/** Condition on the user `u`: is a person who can act, and may read noteables of this kind as far as `mayRead` says. */
+export const readersOf = (type: NoteableType): Sql =>
+  sql`(u.kind = 'human' and u.state = 'active' and ${mayRead(type)})`
+
+/** Condition on the user `u`: a member of the project `p` or the group `g` of noteables of this kind, at this level or above. */
+export const isMemberFrom = (type: NoteableType, level: Level): Sql => holderOf(type).hasMember(literal(levels[level]))
 
 /** Condition on the user `u`: can act, and may read the noteable `m` of this kind in the project `p` or the group `g`. */
 export function readersOfRow(type: NoteableType): Sql {

@@ -7,7 +7,14 @@ import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.t
 import { readersOf } from '../../discussion/index.ts'
 import { type Deleted, type GroupReferenceRow, isDeletedBy } from '../../groups/index.ts'
 import { visibleGroups } from '../../namespaces/index.ts'
-import { appliesRule, isExcluded, isHeldFor, isNamedBy, requiredOfRule } from '../merge-requests/approval-queries.ts'
+import {
+  appliesRule,
+  isCounted,
+  isExcluded,
+  isHeldFor,
+  isNamedBy,
+  requiredOfRule,
+} from '../merge-requests/approval-queries.ts'
 
 export const ruleTypes = ['any_approver', 'regular'] as const
 export type RuleType = (typeof ruleTypes)[number]
@@ -137,7 +144,7 @@ export const appliedRules = (db: Db, mergeRequestId: number, caller: Caller): Pr
           select coalesce(json_agg(${userReferenceJson('u')} order by a.created_at, u.id), '[]')
           from approvals a join users u on u.id = a.user_id
           where a.merge_request_id = m.id
-            and not ${isExcluded(raw('u.id'))}
+            and ${isCounted}
             and (r.rule_type = 'any_approver' or ${isNamedBy(raw('u.id'))})
         ) as approved_by,
         r.merge_request_id is not null as is_own

@@ -176,4 +176,51 @@ describe('approvals', () => {
     await dan.post(`${at}/approve`)
     expect(await world.root.put(`${at}/merge`)).toMatchObject({ status: 200, json: { state: 'merged' } })
   })
+
+  test.for([
+    ['is blocked', ({ root }: World, dan: Client) => root.post(`/users/${dan.id}/block`)],
+    [
+      'is no longer a member',
+      ({ root }: World, dan: Client, id: number) => root.delete(`/projects/${id}/members/${dan.id}`),
+    ],
+    [
+      'has become a reporter',
+      ({ root }: World, dan: Client, id: number) => root.put(`/projects/${id}/members/${dan.id}`, { access_level: 20 }),
+    ],
+  ] as const)('an approval does not count while its user %s', async ([, demote], { world }) => {
+    const { at, project, dan } = await opened(world, { approvals_before_merge: 1, visibility: 'public' })
+    expect((await dan.post(`${at}/approve`)).json.approved).toBe(true)
+    await demote(world, dan, project.id)
+    expect((await world.root.get(`${at}/approvals`)).json).toMatchObject({
+      approved: false,
+      approvals_left: 1,
+      approved_by: [named(dan)],
+    })
+    expect((await world.root.get(at)).json.detailed_merge_status).toBe('not_approved')
+    expect((await world.root.get(`${at}/approval_state`)).json.rules).toMatchObject([
+      { approved: false, approved_by: [] },
+    ])
+    expect((await world.root.put(`${at}/merge`)).status).toBe(405)
+    await world.root.post(`/users/${dan.id}/unblock`)
+    await world.root.delete(`/projects/${project.id}/members/${dan.id}`)
+    await world.root.post(`/projects/${project.id}/members`, { user_id: dan.id, access_level: 30 })
+    expect((await world.root.get(`${at}/approvals`)).json.approved).toBe(true)
+    expect(await world.root.put(`${at}/merge`)).toMatchObject({ status: 200, json: { state: 'merged' } })
+  })
+
+  test('the approval of a designated reporter does not count once they cannot read the merge request, or are not designated', async ({
+    world,
+  }) => {
+    const { at, project, ann, rob } = await opened(world, { approvals_before_merge: 1 })
+    const approved = async () => (await ann.get(`${at}/approvals`)).json.approved
+    await ann.put(`${at}/approvers`, { approver_ids: [rob.id] })
+    await rob.post(`${at}/approve`)
+    expect(await approved()).toBe(true)
+    await world.root.delete(`/projects/${project.id}/members/${rob.id}`)
+    expect(await approved()).toBe(false)
+    await world.root.post(`/projects/${project.id}/members`, { user_id: rob.id, access_level: 20 })
+    expect(await approved()).toBe(true)
+    await ann.put(`${at}/approvers`, { approver_ids: [] })
+    expect(await approved()).toBe(false)
+  })
 })

@@ -1,4 +1,5 @@
 import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { isMemberFrom, mayRead } from '../../discussion/index.ts'
 
 /** The number of approvals that the project `p` requires from any approver. */
 export const approvalsOfProject = raw(`coalesce((p.settings->>'approvals_before_merge')::integer, 0)`)
@@ -115,10 +116,31 @@ export const requiredOfRule: Sql = raw(
   `greatest(r.approvals_required, (select o.approvals_required from approval_rules o where o.id = r.source_rule_id))`,
 )
 
-/** Approvals `a` of the merge request `m` that count. */
-const countedApprovals: Sql = sql`
-  from approvals a where a.merge_request_id = m.id and not ${isExcluded(raw('a.user_id'))}
+/**
+ * Condition on an approval `a` of the merge request `m` of project `p`: it counts, because its user could still approve. SQL twin of the
+ * ability to approve in the policy, for users who can act.
+ */
+export const isCounted: Sql = sql`
+  (
+    not ${isExcluded(raw('a.user_id'))}
+    and exists (
+      select
+      from users u
+      where u.id = a.user_id
+        and u.state = 'active'
+        and ${mayRead('MergeRequest')}
+        and (
+          u.admin
+          or ${isMemberFrom('MergeRequest', 'developer')}
+          or exists (select from approvers w where w.merge_request_id = m.id and w.user_id = u.id)
+          or exists (select ${applyingRules} and ${isNamedBy(raw('u.id'))})
+        )
+    )
+  )
 `
+
+/** Approvals `a` of the merge request `m` of project `p` that count. */
+const countedApprovals: Sql = sql`from approvals a where a.merge_request_id = m.id and ${isCounted}`
 
 /** The number of approvals of any approver that the merge request `m` of project `p` needs: the greatest that applies. */
 export const requiredOfAny: Sql = sql`
