@@ -225,6 +225,17 @@ describe('POST /users', () => {
     expect((await world.root.get(`/users?username=${group.path}`)).json).toEqual([])
   })
 
+  test('the address is named first when the username is taken as well, as for a user who is created twice', async ({
+    world,
+  }) => {
+    const same = body()
+    expect((await world.root.post('/users', same)).status).toBe(201)
+    expect(await world.root.post('/users', same)).toMatchObject({
+      status: 409,
+      json: { message: 'Email has already been taken' },
+    })
+  })
+
   test('one of several concurrent creations of the same user succeeds', async ({ world }) => {
     const same = body()
     const answers = await Promise.all(Array.from({ length: 4 }, () => world.root.post('/users', same)))

@@ -136,6 +136,10 @@ describe('PUT /users/:id', () => {
         expect(await edit(world, ann, { email: taken, skip_reconfirmation })).toMatchObject(email)
     expect(await edit(world, ann, { username: bob.username.toUpperCase() })).toMatchObject(username)
     expect(await edit(world, ann, { username: group.path })).toMatchObject(username)
+    for (const skip_reconfirmation of [true, false]) {
+      const both = { username: bob.username, email: `${bob.username}@example.com`, skip_reconfirmation }
+      expect(await edit(world, ann, both)).toMatchObject(email)
+    }
     const uid = unique('uid')
     await edit(world, bob, { provider: 'ldap', extern_uid: uid })
     expect(await edit(world, ann, { provider: 'ldap', extern_uid: uid })).toMatchObject({

@@ -23,7 +23,7 @@ import { sendLink } from './links.ts'
 import { digestPassword } from './password.ts'
 import { passwordViolations } from './password-rules.ts'
 import { findUser, type UserRow } from './queries.ts'
-import { accountViolations, identityIn, takenText } from './service.ts'
+import { accountViolations, emailTaken, identityIn, takenText } from './service.ts'
 import { lockState } from './state-queries.ts'
 
 const samlProvider = 'group_saml'
@@ -92,9 +92,11 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
       const next = { ...held, ...attributes, email: input.email ?? held.email }
       const violations = violationsOf(accountViolations(next, new Set(Object.keys(input))))
       if (violations) throw invalidFields(violations)
+      const hasNewEmail = input.email !== undefined && input.email !== held.email
+      // Before the username, as when a user is created.
+      if (hasNewEmail && (await isOthersEmail(tx, held.id, next.email))) throw editConflict(emailTaken)
       await updateUser(tx, held.id, attributes)
       if (next.username !== held.username || next.name !== held.name) await rename(tx, held, next)
-      const hasNewEmail = input.email !== undefined && input.email !== held.email
       if (hasNewEmail) await changeEmail(tx, ctx, held, input)
       // A reader of the mail to a wrong address must not take over the account once that was noticed.
       else if (input.email !== undefined) await dropHeldEmail(tx, held.id)
@@ -156,7 +158,6 @@ async function changeEmail(tx: Tx, ctx: Ctx, held: UserRow, input: UserInput): P
     await replaceEmail(tx, held.id, email)
     return
   }
-  if (await isOthersEmail(tx, held.id, email)) throw editConflict('Email has already been taken')
   await holdEmail(tx, held.id, email)
   await sendLink(tx, ctx, 'confirmation', held, email)
 }

@@ -113,9 +113,11 @@ export const ownsEmail = (db: Db, userId: number, email: string): Promise<boolea
     where user_id = ${userId} and lower(email) = lower(${email}) and confirmed_at is not null
   `)
 
-/** Whether the address belongs to another user. */
-export const isOthersEmail = (db: Db, userId: number, email: string): Promise<boolean> =>
-  db.exists(sql`select 1 from email_addresses where address = lower(${email}) and user_id <> ${userId}`)
+/** Whether the address belongs to another user than this one; without one, to any. */
+export const isOthersEmail = (db: Db, userId: number | null, email: string): Promise<boolean> =>
+  db.exists(
+    sql`select 1 from email_addresses where address = lower(${email}) and user_id is distinct from ${userId}::bigint`,
+  )
 
 /**
  * Replaces the primary address of an account with a confirmed one. Removes it from the secondary addresses, and the former one from what

@@ -11,6 +11,7 @@ import {
   namespacePlaced,
   saveAvatar,
 } from '../../namespaces/index.ts'
+import { isOthersEmail } from './email-queries.ts'
 import { sendLink } from './links.ts'
 import { findUser, insertIdentity, insertUser, type NewUser, type UserRow } from './queries.ts'
 import { signUpViolations } from './sign-up.ts'
@@ -74,10 +75,13 @@ export function identityIn({ provider, extern_uid: externUid }: IdentityInput) {
   return { provider, externUid }
 }
 
+/** Message of the conflict about an address. */
+export const emailTaken = 'Email has already been taken'
+
 /** Error message for a unique violation of name or address; undefined for other errors. */
 export function takenText(error: unknown): string | undefined {
   const index = violatedUnique(error)
-  if (index === 'users_email' || index === 'email_addresses_pkey') return 'Email has already been taken'
+  if (index === 'users_email' || index === 'email_addresses_pkey') return emailTaken
   if (index === 'users_username') return 'Username has already been taken'
   if (index === 'identities_extern_uid') return 'Extern uid has already been taken'
   return undefined
@@ -124,6 +128,8 @@ export async function createUser(
   if (violations) throw invalidFields(violations)
   const identity = identityIn(more.identity)
   const id = await ctx.transaction(async (tx) => {
+    // Compat: of two conflicts the reference product names that of the address.
+    if (await isOthersEmail(tx, null, user.email)) throw conflict(emailTaken)
     const userId = await addUser(tx, user, identity)
     if (more.avatar) await saveAvatar(tx, 'user', userId, more.avatar)
     const addressee = { ...user, id: userId }
