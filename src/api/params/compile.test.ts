@@ -139,6 +139,36 @@ describe('rules over several parameters', () => {
     { needed: [{ name: 'do', is: 'move', needs: 'to' }] },
   )
 
+  const moved = Params({ before: Optional(Id()), after: Optional(Id()) }, { atLeastOneValueOf: ['before', 'after'] })
+
+  test.for([
+    ['counts on PUT for a parameter that it does not clear', some, 'PUT', { name: null }, {}],
+    ['counts on PATCH', some, 'PATCH', { path: null }, {}],
+    [
+      'counts as absent on POST',
+      some,
+      'POST',
+      { name: null },
+      'name, path are missing, at least one parameter must be provided',
+    ],
+    [
+      'does not count on PUT where one must have a value',
+      moved,
+      'PUT',
+      { before: null, after: null },
+      'before, after are missing, at least one parameter must be provided',
+    ],
+    [
+      'does not make another value exclusive on PUT',
+      exclusive,
+      'PUT',
+      { author_id: 1, author_username: null },
+      { author_id: 1 },
+    ],
+  ] as const)('null where at least one parameter is required %s', ([, schema, method, raw, expected]) => {
+    expect(outcome(schema as typeof some, raw as RawParams, method)).toEqual(expected)
+  })
+
   test.for([
     ['a parameter without the one it requires', needing, { do: 'move' }, 'to is missing'],
     ['a parameter with the one it requires', needing, { do: 'move', to: '' }, { do: 'move', to: '' }],

@@ -58,6 +58,7 @@ export function hashReader(fields: readonly Field[], rules: ParamRules): Reader 
           (name) => given.has(name),
           (name) => nameWithin(path, name),
           (name) => values[name],
+          (name) => reading.clears && raw[name] === null,
         )
         if (sentence !== undefined) reading.violations.push(sentence)
       }

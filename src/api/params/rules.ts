@@ -5,6 +5,8 @@ type RuleCheck = (
   isGiven: (name: string) => boolean,
   label: (name: string) => string,
   read: (name: string) => unknown,
+  /** The parameter is given as null, on PUT or PATCH. */
+  isNull: (name: string) => boolean,
 ) => string | undefined
 
 /** Ignores names that the plan does not offer; a rule over none of them always holds. */
@@ -15,6 +17,7 @@ export function ruleChecks(rules: ParamRules, isOffered: (name: string) => boole
     if (offered.length > 0) checks.push(check(offered))
   }
   add(rules.atLeastOneOf, atLeastOneOf)
+  add(rules.atLeastOneValueOf, atLeastOneValueOf)
   add(rules.exactlyOneOf, exactlyOneOf)
   for (const names of rules.mutuallyExclusive ?? []) add(names, mutuallyExclusive)
   add(rules.allOrNone, allOrNone)
@@ -34,7 +37,12 @@ const neededWhen =
   (isGiven, label, read) =>
     needs !== undefined && read(name!) === is && !isGiven(needs) ? `${label(needs)} is missing` : undefined
 
-const atLeastOneOf =
+const atLeastOneOf = (names: readonly string[]): RuleCheck => {
+  const check = atLeastOneValueOf(names)
+  return (isGiven, label, read, isNull) => (names.some(isNull) ? undefined : check(isGiven, label, read, isNull))
+}
+
+const atLeastOneValueOf =
   (names: readonly string[]): RuleCheck =>
   (isGiven, label) =>
     names.some(isGiven)
@@ -50,9 +58,9 @@ const mutuallyExclusive =
 
 const exactlyOneOf = (names: readonly string[]): RuleCheck => {
   const exclusive = mutuallyExclusive(names)
-  return (isGiven, label, read) =>
+  return (isGiven, label, ...more) =>
     names.some(isGiven)
-      ? exclusive(isGiven, label, read)
+      ? exclusive(isGiven, label, ...more)
       : `${names.map(label).join(', ')} are missing, exactly one parameter must be provided`
 }
 

@@ -49,7 +49,10 @@ export type ParamSchema = TSchema & {
 
 /** Rules over several parameters of one hash. */
 export type ParamRules<Name extends string = string> = {
+  /** On PUT and PATCH null counts, even for a parameter that it does not clear. */
   atLeastOneOf?: readonly Name[]
+  /** The same for parameters of which one must have a value: null does not count. */
+  atLeastOneValueOf?: readonly Name[]
   exactlyOneOf?: readonly Name[]
   /** Several sets, each on its own. */
   mutuallyExclusive?: readonly (readonly Name[])[]

@@ -18,6 +18,7 @@ const ours: ReadonlySet<string> = new Set([
   'violation',
   'ignoreCase',
   'atLeastOneOf',
+  'atLeastOneValueOf',
   'noOthers',
   'exactlyOneOf',
   'mutuallyExclusive',

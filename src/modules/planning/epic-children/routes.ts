@@ -67,7 +67,7 @@ const routesAt = <P extends `/groups/:id/epics/:epic_iid/${string}`>(path: P) =>
         move_before_id: Optional(Id({ description: 'ID of the child epic that comes before it' })),
         move_after_id: Optional(Id({ description: 'ID of the child epic that comes after it' })),
       },
-      { atLeastOneOf: ['move_before_id', 'move_after_id'] },
+      { atLeastOneValueOf: ['move_before_id', 'move_after_id'] },
     ),
     paged: true,
     returns: Epic,

@@ -50,7 +50,7 @@ export const epicIssueRoutes = [
         move_before_id: Optional(Id({ description: 'ID of the link of the issue that comes before it' })),
         move_after_id: Optional(Id({ description: 'ID of the link of the issue that comes after it' })),
       },
-      { atLeastOneOf: ['move_before_id', 'move_after_id'] },
+      { atLeastOneValueOf: ['move_before_id', 'move_after_id'] },
     ),
     paged: true,
     returns: IssueOfEpic,

@@ -19,7 +19,7 @@ export const issueOrderRoutes = [
         move_after_id: Optional(Id({ description: 'ID of the issue that comes after this issue' })),
         move_before_id: Optional(Id({ description: 'ID of the issue that comes before this issue' })),
       },
-      { atLeastOneOf: ['move_after_id', 'move_before_id'] },
+      { atLeastOneValueOf: ['move_after_id', 'move_before_id'] },
     ),
     returns: Issue,
     async handle({ subject, params, ctx }) {

@@ -61,6 +61,21 @@ describe('PUT /projects/:id', () => {
     }
   })
 
+  test('null for an attribute that cannot be cleared changes nothing, alone as with others', async ({ world }) => {
+    const project = await world.project()
+    const at = `/projects/${project.id}`
+    const record = (await world.root.get(at)).json
+    for (const sent of [{ name: null }, { path: null, visibility: null }, { issues_enabled: null }])
+      expect(await world.root.put(at, sent)).toMatchObject({
+        status: 200,
+        json: { name: record.name, path: record.path },
+      })
+    expect((await world.root.put(at, { name: null, description: 'x' })).json).toMatchObject({
+      name: record.name,
+      description: 'x',
+    })
+  })
+
   test.for([
     { who: 'none', status: 404 },
     { who: 'guest', status: 403 },
