@@ -7,6 +7,8 @@ export type Contribution = {
   readonly table: string
   readonly column: string
   readonly hard: 'deleted' | 'anonymized'
+  /** The rows lose their author without `hard_delete`, too: the documents show the user only while the account exists. */
+  readonly soft?: 'anonymized'
   /** Columns that are unique for each user: rows that the placeholder account has already are dropped. */
   readonly once?: readonly string[]
   /** Rows that `hard` deletes have events. */
@@ -57,7 +59,7 @@ export const contributions: readonly Contribution[] = [
       payload: `jsonb_build_object('issue_id', id, 'iid', iid, 'confidential', confidential)`,
     },
   },
-  { table: 'issues', column: 'closed_by_id', hard: 'anonymized' },
+  { table: 'issues', column: 'closed_by_id', hard: 'anonymized', soft: 'anonymized' },
   { table: 'label_events', column: 'user_id', hard: 'deleted' },
   { table: 'members', column: 'created_by_id', hard: 'anonymized' },
   {

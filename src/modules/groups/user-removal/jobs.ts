@@ -16,7 +16,7 @@ async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Pro
   const placeholder = hard ? undefined : await ctx.transaction(ensurePlaceholder)
   for (const contribution of contributions) {
     // Deleting the account sets these columns to null.
-    if (hard && contribution.hard === 'anonymized') continue
+    if ((hard ? contribution.hard : contribution.soft) === 'anonymized') continue
     const to = placeholder === undefined ? 'delete' : { placeholder }
     const { once } = contribution
     if (once && placeholder !== undefined)

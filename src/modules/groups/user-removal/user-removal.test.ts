@@ -126,6 +126,23 @@ describe('DELETE /users/:id', () => {
     expect((await world.root.get('/users?active=true&search=ghost')).json).toEqual([])
   })
 
+  test.for([false, true])(
+    'closed_by of an issue ends with the user who closed it, with hard_delete=%s; the issue stays closed',
+    async (hard, { world }) => {
+      const ann = await world.user()
+      const project = await world.project({ visibility: 'public', members: [[ann, 'developer']] })
+      const at = `/projects/${project.id}/issues`
+      const { iid } = (await world.root.post(at, { title: 'Closed' })).json
+      expect((await ann.put(`${at}/${iid}`, { state_event: 'close' })).json.closed_by).toMatchObject({ id: ann.id })
+      expect((await world.root.get(at)).json).toMatchObject([{ closed_by: { id: ann.id } }])
+      await remove(world, ann, hard)
+      await settle(world, ann, hard)
+      const closed = { state: 'closed', closed_at: expect.any(String), closed_by: null }
+      expect((await world.root.get(`${at}/${iid}`)).json).toMatchObject(closed)
+      expect((await world.root.get(at)).json).toMatchObject([closed])
+    },
+  )
+
   test('the ghost user has a number in its name when the name is taken', async () => {
     await using world = await World.start()
     await world.root.post('/groups', { name: 'Ghost', path: 'GHOST' })
