@@ -66,17 +66,18 @@ export const findSubscribed = async (db: Db, caller: Caller, { type, id }: Notea
     )
   )?.subscribed ?? false
 
-/** Stores a user's choice; undefined if the noteable is deleted. */
-export const saveSubscription = (
+/** Stores a user's choice. False if it was stored already, or if the noteable is deleted. */
+export const saveSubscription = async (
   tx: Tx,
   { type, id }: Noteable,
   userId: number,
   subscribed: boolean,
-): Promise<number> =>
-  tx.run(sql`
+): Promise<boolean> =>
+  (await tx.run(sql`
     insert into subscriptions (${columnOf(type)}, user_id, subscribed)
     select m.id, ${userId}, ${subscribed}
     from ${tableOf(type)} m
     where m.id = ${id}
-    on conflict (${columnOf(type)}, user_id) do update set subscribed = excluded.subscribed, updated_at = now()
-  `)
+    on conflict (${columnOf(type)}, user_id) do update
+      set subscribed = excluded.subscribed, updated_at = now() where subscriptions.subscribed <> excluded.subscribed
+  `)) > 0

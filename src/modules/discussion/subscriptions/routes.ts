@@ -36,8 +36,10 @@ export function subscriptionRoutesOf<T extends { readonly facts: Facts }, A exte
       async handle({ subject, ctx }) {
         const noteable = about.discussed(subject)
         if ((await findSubscribed(ctx.db, ctx.actor, noteable)) === subscribed) return unchanged
-        await ctx.transaction((tx) => saveSubscription(tx, noteable, ctx.actor!.id, subscribed))
-        return (await show(ctx, subject)) as never
+        const saved = await ctx.transaction((tx) => saveSubscription(tx, noteable, ctx.actor!.id, subscribed))
+        // Fails if it was deleted meanwhile; that another request made the same choice is the other reason.
+        const shown = await show(ctx, subject)
+        return saved ? (shown as never) : unchanged
       },
     })
   const noun = withArticle(about.noun)

@@ -20,6 +20,16 @@ describe('subscriptions to merge requests', () => {
     expect(await post(developer, 'subscribe')).toMatchObject({ status: 304, text: '' })
   })
 
+  test('one of several concurrent subscriptions or unsubscriptions of a user returns the merge request', async ({
+    world,
+  }) => {
+    const { developer, post } = await opened(world)
+    for (const verb of ['subscribe', 'unsubscribe']) {
+      const answers = await Promise.all([1, 2, 3, 4].map(() => post(developer, verb)))
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 304, 304, 304])
+    }
+  })
+
   test('D3-MR-UNSUBSCRIBE-304: unsubscribing ends the subscription, 304 when not subscribed', async ({ world }) => {
     const { developer, post, isSubscribed } = await opened(world)
     expect(await post(developer, 'unsubscribe')).toMatchObject({ status: 304, text: '' })
