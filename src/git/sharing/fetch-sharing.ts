@@ -36,9 +36,11 @@ export type Shareable = {
 type Entry = {
   readonly response: SharedResponse
   readonly caller: string
-  /** The other processes are asked for the response before git starts. */
-  readonly peers: { areAsked: boolean }
+  readonly origin: Origin
 }
+
+/** Who writes a response: git, or another process. `asking`, while the other processes are asked, before git starts. */
+type Origin = { is: 'asking' | 'git' | 'peer' }
 
 /**
  * The responses that equal fetches share, of one server process (docs/adr/0023-equal-fetches-share-a-response.md). The key of a response has
@@ -112,14 +114,14 @@ export class FetchSharing {
     const { folder, maxResponses, joinableMs } = this.#options
     if (this.#entries.size >= maxResponses) this.#forget(this.#entries.keys().next().value!)
     const bytes = new GrowingBytes(folder, this.#pool)
-    const peers = { areAsked: isClone && this.#sockets !== undefined }
+    const origin: Origin = { is: isClone && this.#sockets !== undefined ? 'asking' : 'git' }
     const start: StartResponse = async (signal) => {
-      const found = peers.areAsked ? await this.#askPeers(key, signal) : undefined
-      peers.areAsked = false
+      const found = origin.is === 'asking' ? await this.#askPeers(key, signal) : undefined
+      origin.is = found ? 'peer' : 'git'
       return found ?? startGit(signal)
     }
     const response = new SharedResponse({ bytes, start, mayGrow: (more) => this.#mayGrow(more) })
-    const entry: Entry = { response, caller, peers }
+    const entry: Entry = { response, caller, origin }
     this.#entries.set(key, entry)
     this.#stored.add(response)
     const forget = () => this.#entries.get(key) === entry && this.#forget(key)
@@ -141,18 +143,21 @@ export class FetchSharing {
     }
   }
 
-  /** Of two processes that ask each other at once, the one with the lower id starts git, and the other gets its response. */
+  /**
+   * Of two processes that ask each other at once, the one with the lower id starts git, and the other gets its response. What came from a process
+   * is not given on: it would be shared for as long as clients come, even if its commits were removed from the repository.
+   */
   async #forPeer(key: string, pid: number): Promise<ResponseReader | undefined> {
     const entry = this.#joinable(key)
-    if (!entry || (entry.peers.areAsked && pid < process.pid)) return undefined
+    if (!entry || (entry.origin.is === 'asking' && pid < process.pid)) return undefined
     const reader = entry.response.join()
-    try {
-      await entry.response.started
-      return reader
-    } catch {
-      reader.leave()
-      return undefined
-    }
+    const isRunning = await entry.response.started.then(
+      () => true,
+      () => false,
+    )
+    if (isRunning && entry.origin.is === 'git') return reader
+    reader.leave()
+    return undefined
   }
 
   #forget(key: string): void {
