@@ -44,7 +44,7 @@ const usualTimeoutMs = 6 * 60 * 60_000
 
 /**
  * Objects of a pack are compared with three others for deltas, instead of ten. Most deltas are those of the repository, which maintenance has made well. Of a
- * shallow clone, whose objects lack their bases, the pack is as large, and takes half of the processor time; one of new commits is 2 % larger.
+ * shallow clone, whose objects lack their bases, the pack is as large, and takes two thirds of the processor time; one of new commits is 2 % larger.
  */
 const fetchSettings = settingsEnv([['pack.window', '3']])
 
