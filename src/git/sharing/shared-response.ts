@@ -30,6 +30,9 @@ type ResponseParts = {
   readonly mayGrow: (bytes: number) => Promise<boolean>
 }
 
+/** Several readers of a response that is being written get parts of at least this size, unless nothing comes for this time in milliseconds. */
+const gatheredBytes = 256 * 1024
+const pauseMs = 10
 /** Bytes written at once. */
 const batchBytes = 1024 * 1024
 
@@ -50,6 +53,9 @@ export class SharedResponse {
   /** Packets that no longer fit on disk: in memory until every reader has them, so that the slowest sets the pace. */
   #tail: Buffer | undefined
   #startOfTail = 0
+  /** Nothing was stored for some time, although the response is not complete. */
+  #isPausing = false
+  #pause: NodeJS.Timeout | undefined
   #end: { exit: Exit } | { error: unknown } | undefined
   #isRetired = false
   readonly #close: () => void
@@ -122,7 +128,8 @@ export class SharedResponse {
 
   async #next(position: number): Promise<Buffer | Exit> {
     for (;;) {
-      if (position < this.#bytes.size) return this.#bytes.read(position)
+      const stored = this.#bytes.size - position
+      if (stored > 0 && !(stored < gatheredBytes && this.#isGrowing)) return this.#bytes.read(position)
       if (this.#tail && position < this.#endOfTail) return this.#tail.subarray(position - this.#startOfTail)
       if (this.#end) {
         if ('error' in this.#end) throw this.#end.error
@@ -130,6 +137,20 @@ export class SharedResponse {
       }
       await this.#changed.promise
     }
+  }
+
+  /** More bytes will soon be stored. A single reader does not wait for them: it gets each part as it comes. */
+  get #isGrowing(): boolean {
+    return this.#places.size > 1 && !this.#end && !this.#tail && !this.#isPausing
+  }
+
+  #noticePause(): void {
+    this.#isPausing = false
+    this.#pause ??= setTimeout(() => {
+      this.#isPausing = true
+      this.#wake()
+    }, pauseMs).unref()
+    this.#pause.refresh()
   }
 
   get #endOfTail(): number {
@@ -151,6 +172,7 @@ export class SharedResponse {
       this.#end = { error }
       throw error
     } finally {
+      clearTimeout(this.#pause)
       this.#wake()
       this.#closeIfUnused()
     }
@@ -191,6 +213,7 @@ export class SharedResponse {
       try {
         if (await this.#mayGrow(length)) {
           await this.#bytes.append(packets, length)
+          this.#noticePause()
           return this.#wake()
         }
       } catch {
