@@ -6,7 +6,14 @@ import { type Client, World } from '../../test/world.ts'
 import type { Plan } from '../kernel/plan.ts'
 
 const groupMinutes = ['extra_shared_runners_minutes_limit', 'shared_runners_minutes_limit']
-const projectStarter = ['approvals_before_merge', 'mirror']
+const projectStarter = [
+  'approvals_before_merge',
+  'mirror',
+  'mirror_user_id',
+  'mirror_trigger_builds',
+  'only_mirror_protected_branches',
+  'mirror_overwrites_diverged_branches',
+]
 const projectPremium = [
   'compliance_frameworks',
   'external_authorization_classification_label',

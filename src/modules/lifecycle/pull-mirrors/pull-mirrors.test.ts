@@ -54,8 +54,7 @@ describe('a pull mirror', () => {
     const ann = await world.user()
     const mirror = await mirrorOf(world, await sourceOf(world), ann)
     const edited = await done(ann.put(`/projects/${mirror.id}`, { mirror: false }))
-    expect(edited.mirror).toBe(false)
-    expect(edited).not.toHaveProperty('mirror_user_id')
+    expect(edited).toMatchObject({ mirror: false, mirror_user_id: null, mirror_trigger_builds: false })
     expect(await pullMirrorOf(world, mirror.id)).toEqual([])
     expect((await ann.get(`/projects/${mirror.id}/mirror/pull`)).status).toBe(400)
     expect(await ann.put(`/projects/${mirror.id}`, { mirror: true })).toMatchObject({

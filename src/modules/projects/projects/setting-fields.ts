@@ -97,19 +97,20 @@ export const planFields = {
   mirror_user_id: Type.Optional(
     nullable(Type.Integer(), {
       tier: 'starter',
-      description: 'Only of mirrors: ID of the user whose rights updates have; null if the account was deleted',
+      description:
+        'ID of the user whose rights updates of the mirror have; null if the account was deleted or the project is no mirror',
     }),
   ),
   mirror_trigger_builds: Type.Optional(
-    Type.Boolean({ tier: 'starter', description: 'Only of mirrors: false if updates ask CI to skip them' }),
+    Type.Boolean({ tier: 'starter', description: 'False if updates of the mirror ask CI to skip them' }),
   ),
   only_mirror_protected_branches: Type.Optional(
-    Type.Boolean({ tier: 'starter', description: 'Only of mirrors: true if other branches are not updated' }),
+    Type.Boolean({ tier: 'starter', description: 'True if updates of the mirror leave other branches' }),
   ),
   mirror_overwrites_diverged_branches: Type.Optional(
     Type.Boolean({
       tier: 'starter',
-      description: 'Only of mirrors: true if branches that diverged from the source are overwritten',
+      description: 'True if updates of the mirror overwrite branches that diverged from the source',
     }),
   ),
   external_authorization_classification_label: Type.Optional(
@@ -126,12 +127,10 @@ export const planFields = {
 export const planSettingsOf = (row: ProjectRecordRow, settings: ProjectSettings) => ({
   approvals_before_merge: settings.approvals_before_merge,
   mirror: row.mirror,
-  ...(row.mirror && {
-    mirror_user_id: row.mirror_user_id,
-    mirror_trigger_builds: settings.mirror_trigger_builds,
-    only_mirror_protected_branches: settings.only_mirror_protected_branches,
-    mirror_overwrites_diverged_branches: settings.mirror_overwrites_diverged_branches,
-  }),
+  mirror_user_id: row.mirror ? row.mirror_user_id : null,
+  mirror_trigger_builds: settings.mirror_trigger_builds,
+  only_mirror_protected_branches: settings.only_mirror_protected_branches,
+  mirror_overwrites_diverged_branches: settings.mirror_overwrites_diverged_branches,
   external_authorization_classification_label: settings.external_authorization_classification_label,
   compliance_frameworks: [],
 })
