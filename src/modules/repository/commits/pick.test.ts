@@ -145,6 +145,13 @@ describe('POST /projects/:id/repository/commits/:sha/revert', () => {
     expect((await revert(long, 'main')).json.title).toBe(`Revert "${'y'.repeat(78)}..."`)
   })
 
+  test('a revert of a commit without message names it as records do', async ({ world }) => {
+    const { revert, repository } = await storedLines(world)
+    const silent = repository.commit({ 'x.txt': 'x\n' }, { message: '' })
+    const { json } = await revert(silent, 'main')
+    expect(json.message).toBe(`Revert "--no commit message"\n\nThis reverts commit ${silent}`)
+  })
+
   test('the first commit of a repository can be reverted', async ({ world }) => {
     const { first, revert, git } = await storedLines(world)
     git('branch', 'start', first)

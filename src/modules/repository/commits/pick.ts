@@ -80,7 +80,7 @@ const maxTitleLength = 81
 export async function revertOf(ctx: Ctx, projectId: number, repo: Repository, commit: Commit): Promise<Pick> {
   const merged = await findMergedBy(ctx.db, projectId, commit.oid)
   const committer = callerSignature(ctx)
-  const line = commit.message.split(/[\r\n]/, 1)[0]!.trim()
+  const line = titleOf(commit.message).trim()
   const letters = [...line]
   const title = letters.length > maxTitleLength ? `${letters.slice(0, maxTitleLength - 3).join('')}...` : line
   return {
