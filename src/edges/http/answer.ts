@@ -16,6 +16,9 @@ export const commonHeaders = {
   vary: 'Origin',
 } as const
 
+/** `cache-control` of what an endpoint returns, unless it says otherwise: no cache that others share stores it. */
+export const privateCacheControl = 'max-age=0, private, must-revalidate'
+
 /** State of one request. */
 export type Exchange = {
   readonly req: IncomingMessage
@@ -91,7 +94,7 @@ function sendTagged(
     const given = headers['etag']
     const etag = given === undefined ? `W/"${hash('md5', tagged(), 'hex')}"` : String(given)
     all['etag'] = etag
-    all['cache-control'] ??= 'max-age=0, private, must-revalidate'
+    all['cache-control'] ??= privateCacheControl
     const varies = isCompressible(all, body.length)
     if (varies) all.vary = `${all.vary}, Accept-Encoding`
     if (hasEtag(req.headers['if-none-match'], etag)) {

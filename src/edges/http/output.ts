@@ -1,7 +1,15 @@
 import type { Readable } from 'node:stream'
 import { listBytes, type RecordText } from '../../api/record-texts.ts'
 import { Failure } from '../../kernel/failure.ts'
-import { type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords } from './answer.ts'
+import {
+  type Exchange,
+  type Headers,
+  privateCacheControl,
+  sendBody,
+  sendEmpty,
+  sendJson,
+  sendRecords,
+} from './answer.ts'
 import type { Rendered } from './idempotency/rendered.ts'
 
 /** Where the answer of an endpoint goes. */
@@ -16,7 +24,8 @@ export type Output = {
 export const toClient = (exchange: Exchange): Output => ({
   empty: (...answer) => sendEmpty(exchange, ...answer),
   json: (...answer) => sendJson(exchange, ...answer),
-  body: (...answer) => sendBody(exchange, ...answer),
+  body: (status, body, headers) =>
+    sendBody(exchange, status, body, { 'cache-control': privateCacheControl, ...headers }),
   records: (...answer) => sendRecords(exchange, ...answer),
 })
 

@@ -250,6 +250,21 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
     expect(await of('ü "q".txt')).toBe(`inline; filename="_ _q_.txt"; filename*=UTF-8''%C3%BC%20%22q%22.txt`)
   })
 
+  test('what is sent as it is, such as raw files and archives of branches, stays out of shared caches', async ({
+    world,
+  }) => {
+    const project = await storedProject(world)
+    project.repository.commit({ 'a.txt': 'a' })
+    const sent = { title: 'a', file_name: 'a', content: 'a', visibility: 'private' }
+    const { id } = (await world.root.post(`/projects/${project.id}/snippets`, sent)).json
+    for (const at of ['repository/files/a.txt/raw?ref=main', 'repository/archive', `snippets/${id}/raw`])
+      for (const got of [
+        await world.root.get(`/projects/${project.id}/${at}`),
+        await world.root.head(`/projects/${project.id}/${at}`),
+      ])
+        expect([at, got.status, got.headers['cache-control']]).toEqual([at, 200, 'max-age=0, private, must-revalidate'])
+  })
+
   test('304 for a file with its ETag until the branch moves', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ 'a.txt': 'a' })
