@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
+import { isRunning } from '../../kernel/running.ts'
 import type { Layout } from './layout.ts'
 
 const killMs = 5_000
@@ -80,7 +81,7 @@ function readPostmasterPid(layout: Layout): number | undefined {
  */
 function removeStaleLocks(layout: Layout): void {
   const pid = readPostmasterPid(layout)
-  if (pid === undefined || !exists(pid)) return
+  if (pid === undefined || !isRunning(pid)) return
   rmSync(join(layout.cluster, 'postmaster.pid'), { force: true })
   rmSync(join(layout.socket, '.s.PGSQL.5432.lock'), { force: true })
   rmSync(join(layout.socket, '.s.PGSQL.5432'), { force: true })
@@ -137,15 +138,6 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
     process.kill(pid, signal)
   } catch {
     // It has ended by itself.
-  }
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

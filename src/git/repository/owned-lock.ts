@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { isRunning } from '../../kernel/running.ts'
 
 /*
  * Lock files that this process makes, at the names where git makes its own. Each has a second name in the folder of the repository that says
@@ -116,11 +117,5 @@ export function removeLockOfKilled(gitDir: string, path: string): boolean {
 /** Whether the process that a second name says may exist, or another has its id by now. */
 function mayExist(holder: string): boolean {
   const [, where, pid] = holderName.exec(holder)!
-  if (where !== place) return true
-  try {
-    process.kill(Number(pid), 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
-  }
+  return where !== place || isRunning(Number(pid))
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readdir, rm } from 'node:fs/promises'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { isRunning } from '../../kernel/running.ts'
 import { cutOff, type Exit, endedWell } from '../runner/protocol.ts'
 import { giveBack } from './block-pool.ts'
 import type { ResponseReader, Source } from './shared-response.ts'
@@ -109,14 +110,6 @@ export class Peers implements AsyncDisposable {
 
 const socketName = /^fetches\.(\d+)\.sock$/
 const pathOf = (folder: string, pid: number): string => join(folder, `fetches.${pid}.sock`)
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
-  }
-}
 
 /** The first line, which is all that an asker sends. */
 async function lineOf(socket: Socket): Promise<string> {
