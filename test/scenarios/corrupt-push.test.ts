@@ -11,10 +11,12 @@ import { git, type TestProject, temporaryFolder, test, type World } from '../wor
 const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
 const nothing = '0'.repeat(40)
 
-/** The request that pushes a commit with a file of 4 MB to `main`. */
-async function pushOf(folder: string): Promise<Buffer> {
+const large = 4 * 1024 * 1024
+
+/** The request that pushes a commit with a file of this size to `main`. */
+async function pushOf(folder: string, size = large): Promise<Buffer> {
   await git(folder, 'init', '-q', '-b', 'main')
-  await writeFile(join(folder, 'large'), randomBytes(4 * 1024 * 1024))
+  await writeFile(join(folder, 'large'), randomBytes(size))
   await git(folder, 'add', '.')
   await git(folder, 'commit', '-qm', 'Large')
   const tip = await git(folder, 'rev-parse', 'HEAD')
@@ -22,7 +24,10 @@ async function pushOf(folder: string): Promise<Buffer> {
     input: `${tip}\n`,
     maxBuffer: 64 * 1024 * 1024,
   })
-  return Buffer.concat([Buffer.from(`${line(`${nothing} ${tip} refs/heads/main\0report-status\n`)}0000`), pack])
+  return Buffer.concat([
+    Buffer.from(`${line(`${nothing} ${tip} refs/heads/main\0report-status side-band-64k\n`)}0000`),
+    pack,
+  ])
 }
 
 const basic = (world: World) => `Basic ${Buffer.from(`root:${world.root.token}`).toString('base64')}`
@@ -78,6 +83,31 @@ describe('pushes with a gzip body', () => {
 
     const whole = await post(world, project, 'git-receive-pack', zipped)
     expect(whole.status).toBe(200)
+    expect(project.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
+  })
+  test.for([
+    ['small', 2000],
+    ['large', large],
+  ] as const)(
+    '400 when the gzip body of a %s push lacks only its checksum, and no branch moves',
+    async ([, size], { world }) => {
+      await using folder = await temporaryFolder()
+      const project = await storedProject(world)
+      const zipped = gzipSync(await pushOf(folder.path, size))
+      expect(await post(world, project, 'git-receive-pack', zipped.subarray(0, -8))).toMatchObject({ status: 400 })
+      expect(project.repository.git('for-each-ref')).toBe('')
+      expect((await post(world, project, 'git-receive-pack', zipped)).status).toBe(200)
+      expect(project.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
+    },
+  )
+
+  test('what follows a push in its gzip body is not decompressed beyond 16 MiB', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await storedProject(world)
+    const zipped = gzipSync(Buffer.concat([await pushOf(folder.path), Buffer.alloc(96 * 1024 * 1024)]))
+    // Only who decompresses all of it sees that the checksum is wrong.
+    zipped.writeInt8(~zipped.readInt8(zipped.length - 8), zipped.length - 8)
+    expect((await post(world, project, 'git-receive-pack', zipped)).status).toBe(200)
     expect(project.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
   })
 })

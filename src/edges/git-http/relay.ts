@@ -20,9 +20,16 @@ export async function relay(exchange: Exchange, stream: Duplex, headers: Headers
   let isSent = false
   const send = async () => {
     try {
-      for await (const chunk of atPaceOfClient(bodyOf(req), pace)) {
+      const body = atPaceOfClient(bodyOf(req), pace)
+      let surplus = 0
+      for await (const chunk of isCompressed(req) ? lastIfValid(body) : body) {
         // Reads the rest even after git has finished: only the end of a compressed body shows whether it was valid.
-        if (stream.readableEnded) continue
+        if (stream.readableEnded) {
+          surplus += chunk.length
+          // A few bytes may be compressed to a thousandth. The server discards the rest as they are.
+          if (isCompressed(req) && surplus > maxSurplusBytes) break
+          continue
+        }
         // What was refused is not decompressed. The server discards the rest before the next request on the connection.
         if (stream.destroyed) break
         if (!stream.write(chunk)) await drained(stream, signal)
@@ -65,6 +72,19 @@ const isCompressed = (req: IncomingMessage): boolean => /^(x-)?gzip$/i.test(req.
 
 /** More than git sends before it has read a negotiation of 16,000 commits. */
 const maxHeldBytes = 2 * 1024 * 1024
+
+/** Compressed bytes that git does not need are decompressed up to this size. */
+const maxSurplusBytes = 16 * 1024 * 1024
+
+/** Each chunk once another one has come, or the end: git acts on nothing of which the end is broken. */
+async function* lastIfValid(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let last: Buffer | undefined
+  for await (const chunk of body) {
+    if (last) yield last
+    last = chunk
+  }
+  if (last) yield last
+}
 
 /** The body, decompressed if necessary. Does not destroy the request at its end, which would close the connection. */
 function bodyOf(req: IncomingMessage): AsyncIterable<Buffer> {
