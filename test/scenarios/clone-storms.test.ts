@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,7 @@ import { describe, expect, test } from 'vitest'
 import type { FetchSharingOptions } from '../../src/git/sharing/fetch-sharing.ts'
 import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { RecordedPacks } from '../recorded-packs.ts'
-import { gitSsh, hasSsh, sshUrl, withKey } from '../ssh.ts'
+import { gitSsh, hasSsh, sshUrl, sshWords, withKey } from '../ssh.ts'
 import { type Client, git, temporaryFolder, World } from '../world.ts'
 
 class Storm implements AsyncDisposable {
@@ -63,15 +64,13 @@ class Storm implements AsyncDisposable {
   }
 
   /** Asks for all objects as a clone does, and returns the response as it begins. */
-  async ask(): Promise<IncomingMessage & AsyncDisposable> {
-    const line = (words: string) => `${(words.length + 4).toString(16).padStart(4, '0')}${words}`
-    const tip = this.project.repository.git('rev-parse', 'main')
-    const sent = httpRequest(`${this.url}/git-upload-pack`, {
+  async ask(project = this.project): Promise<IncomingMessage & AsyncDisposable> {
+    const sent = httpRequest(`${this.world.origin}/${project.full_path}.git/git-upload-pack`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2' },
     })
     sent.on('error', () => {})
-    sent.end(`${line('command=fetch')}0001${line('ofs-delta')}${line(`want ${tip}\n`)}${line('done\n')}0000`)
+    sent.end(wantOf(project))
     const response = await new Promise<IncomingMessage>((resolve) => sent.once('response', resolve))
     response.on('error', () => {})
     return Object.assign(response, { [Symbol.asyncDispose]: async () => void sent.destroy() })
@@ -82,6 +81,23 @@ class Storm implements AsyncDisposable {
     await this.world[Symbol.asyncDispose]()
     this.#packs[Symbol.dispose]()
   }
+}
+
+const line = (words: string) => `${(words.length + 4).toString(16).padStart(4, '0')}${words}`
+
+/** The request of a clone. */
+const wantOf = ({ repository }: StoredProject): string =>
+  `${line('command=fetch')}0001${line('ofs-delta')}${line(`want ${repository.git('rev-parse', 'main')}\n`)}${line('done\n')}0000`
+
+async function digestOf(answer: AsyncIterable<Buffer>): Promise<string> {
+  const digest = createHash('sha256')
+  for await (const chunk of answer) digest.update(chunk)
+  return digest.digest('hex')
+}
+
+/** Adds 20 MB that cannot be compressed: more than the buffers of a connection, and than the cached blocks of shared responses. */
+function grow({ repository }: StoredProject): void {
+  for (let index = 0; index < 5; index++) repository.commit({ [`large${index}`]: randomBytes(4_000_000) })
 }
 
 async function commitsOf(gitDir: string): Promise<number> {
@@ -181,13 +197,7 @@ describe('clients that share a pack', () => {
 
   test('clients that wait for long get the same bytes, whose memory is used again by others', async () => {
     await using storm = await Storm.start()
-    for (let index = 0; index < 5; index++)
-      storm.project.repository.commit({ [`large${index}`]: randomBytes(4_000_000) })
-    const digestOf = async (answer: IncomingMessage) => {
-      const digest = createHash('sha256')
-      for await (const chunk of answer as AsyncIterable<Buffer>) digest.update(chunk)
-      return digest.digest('hex')
-    }
+    grow(storm.project)
     const digests = [await digestOf(await storm.ask())]
     // They are sent more than the system buffers.
     const waiting = await times(3, () => storm.ask())
@@ -196,6 +206,37 @@ describe('clients that share a pack', () => {
     expect(new Set(digests).size).toBe(1)
     expect(storm.packs).toHaveLength(1)
   })
+
+  test.skipIf(!hasSsh)(
+    'clients over SSH that wait for long get no bytes of the clones of another repository meanwhile',
+    async () => {
+      await using storm = await Storm.start()
+      await using folder = await temporaryFolder()
+      const other = await storedProject(storm.world)
+      for (const project of [storm.project, other]) grow(project)
+      const key = await withKey(folder.path, storm.world.root)
+      const pack = Buffer.concat(await Array.fromAsync(await storm.ask()))
+      const command = `git-upload-pack '${storm.project.full_path}.git'`
+      const ssh = () => {
+        const words = ['-o', 'SetEnv=GIT_PROTOCOL=version=2', ...sshWords(storm.world, key, command)]
+        const { stdin, stdout } = spawn('ssh', words, { stdio: ['pipe', 'pipe', 'inherit'] })
+        stdin.write(wantOf(storm.project))
+        return { stdin, stdout }
+      }
+      const waiting = Array.from({ length: 3 }, ssh)
+      // The server sends as much as they take without reading.
+      for (const { stdout } of waiting) await once(stdout, 'readable')
+      await times(6, async () => digestOf(await storm.ask(other)))
+      await times(6, async () => digestOf(await storm.ask(other)))
+      for (const { stdin, stdout } of waiting) {
+        stdin.end('0000')
+        const bytes = Buffer.concat(await Array.fromAsync(stdout as AsyncIterable<Buffer>))
+        // Before it comes what git says first.
+        expect(bytes.subarray(-pack.length).equals(pack)).toBe(true)
+      }
+      expect(storm.packs).toHaveLength(2)
+    },
+  )
 
   test('the process ends when its last client disconnects', async () => {
     await using storm = await Storm.start()
