@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Client as Connection } from 'undici'
@@ -95,6 +95,21 @@ describe('clones that two worker processes serve', () => {
     expect(await first).toBeUndefined()
   })
 
+  test('equal ones at once share one pack while other processes hang', async () => {
+    using packs = new RecordedPacks()
+    const { service, tip, folder } = await twoWorkers(packs)
+    const workers = [...(await toEachWorker(service.launched, service.origin)).values()]
+    // Processes are asked in the order of their names: the last one before these waits for the first.
+    const hanging = [99999998, 99999999].map((id) => createServer().listen(join(folder, `fetches.${id}.sock`)))
+    try {
+      for (const bytes of await Promise.all(workers.map((worker) => pack(worker, tip))))
+        expect(isComplete(bytes)).toBe(true)
+      expect(packs.ids).toHaveLength(1)
+    } finally {
+      for (const server of hanging) server.close()
+    }
+  })
+
   test('a question that is none gets no answer', async () => {
     using packs = new RecordedPacks()
     const { service, tip, folder } = await twoWorkers(packs)
@@ -105,7 +120,8 @@ describe('clones that two worker processes serve', () => {
     for (const question of ['\n', '1 x\n', `1 ${'x'.repeat(5000)}`, 'GET / HTTP/1.1\r\n\r\n']) {
       const socket = connect(join(folder, sockets[0]!))
       socket.write(question)
-      expect(await text(socket)).toBe('')
+      // It has heard, and does not answer.
+      expect(await text(socket)).toBe('.')
     }
     expect(isComplete(await pack(worker, tip))).toBe(true)
   })

@@ -40,7 +40,11 @@ type Entry = {
 }
 
 /** Who writes a response: git, or another process. `asking`, while the other processes are asked, before git starts. */
-type Origin = { is: 'asking' | 'git' | 'peer' }
+type Origin = {
+  is: 'asking' | 'git' | 'peer'
+  /** The processes whose answer is still to come, once they are known. */
+  toAsk?: ReadonlySet<number>
+}
 
 /**
  * The responses that equal fetches share, of one server process (docs/adr/0023-equal-fetches-share-a-response.md). The key of a response has
@@ -116,7 +120,7 @@ export class FetchSharing {
     const bytes = new GrowingBytes(folder, this.#pool)
     const origin: Origin = { is: isClone && this.#sockets !== undefined ? 'asking' : 'git' }
     const start: StartResponse = async (signal) => {
-      const found = origin.is === 'asking' ? await this.#askPeers(key, signal) : undefined
+      const found = origin.is === 'asking' ? await this.#askPeers(key, origin, signal) : undefined
       origin.is = found ? 'peer' : 'git'
       return found ?? startGit(signal)
     }
@@ -133,23 +137,29 @@ export class FetchSharing {
     return entry
   }
 
-  async #askPeers(key: string, signal: AbortSignal): Promise<Source | undefined> {
+  async #askPeers(key: string, origin: Origin, signal: AbortSignal): Promise<Source | undefined> {
     // The sockets are an economy: without them, each process starts git.
     this.#peers ??= Peers.listen(this.#sockets!, (asked, pid) => this.#forPeer(asked, pid)).catch(() => undefined)
     try {
-      return await (await this.#peers)?.find(key, signal)
+      const listed = (toAsk: ReadonlySet<number>) => {
+        origin.toAsk = toAsk
+      }
+      return await (await this.#peers)?.find(key, signal, listed)
     } catch {
       return undefined
     }
   }
 
   /**
-   * Of two processes that ask each other at once, the one with the lower id starts git, and the other gets its response. What came from a process
+   * Of two processes that ask each other at once, the one with the lower id starts git, and the other gets its response; one that this process has
+   * asked before waits for what this process finds. What came from a process
    * is not given on: it would be shared for as long as clients come, even if its commits were removed from the repository.
    */
   async #forPeer(key: string, pid: number): Promise<ResponseReader | undefined> {
     const entry = this.#joinable(key)
-    if (!entry || (entry.origin.is === 'asking' && pid < process.pid)) return undefined
+    if (!entry) return undefined
+    const { is, toAsk } = entry.origin
+    if (is === 'asking' && pid < process.pid && (toAsk?.has(pid) ?? true)) return undefined
     const reader = entry.response.join()
     const isRunning = await entry.response.started.then(
       () => true,

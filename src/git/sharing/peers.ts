@@ -10,17 +10,20 @@ import type { ResponseReader, Source } from './shared-response.ts'
 /** A reader of the response with this key, once it is being written, for the process with this id. */
 export type FindForPeer = (key: string, asker: number) => Promise<ResponseReader | undefined>
 
-/** A process that does not answer within this time has a caller who waits for a slot. */
+/** A process that does not hear within this time is stopped or hangs. */
+const hearWithinMs = 1_000
+/** One that does not answer within this time has a caller who waits for a slot. */
 const answerWithinMs = 5_000
 /** Without traffic for this time, a connection has no use: git reports at least every five seconds that it works. */
 const idleMs = 60_000
 const maxQuestionBytes = 1024
+const heard = '.'
 const yes = '+'
 
 /**
  * Responses of the other server processes of this machine. A process that needs one asks them before it starts git, over unix sockets in a folder that
- * only the user of the service may enter. The question is a line with the id of the process and the key. The answer is a '+' and then frames, each a
- * length of four bytes and as many bytes of the response; one of length 0 ends a complete response. Whatever else ends the connection, the asker starts git.
+ * only the user of the service may enter. The question is a line with the id of the process and the key. The other one writes a '.' at once; its answer
+ * is a '+' and then frames, each a length of four bytes and as many bytes of the response; one of length 0 ends a complete response. Whatever else ends the connection, the asker starts git.
  */
 export class Peers implements AsyncDisposable {
   readonly #folder: string
@@ -43,13 +46,23 @@ export class Peers implements AsyncDisposable {
     return peers
   }
 
-  /** The response with this key of another process that writes it, or has just written it. */
-  async find(key: string, signal: AbortSignal): Promise<Source | undefined> {
+  /**
+   * The response with this key of another process that writes it, or has just written it. Calls `listed` with the ids of those that will be asked, from
+   * which each is removed once it has none.
+   */
+  async find(
+    key: string,
+    signal: AbortSignal,
+    listed: (toAsk: ReadonlySet<number>) => void,
+  ): Promise<Source | undefined> {
     const names = await readdir(this.#folder)
     const pids = names.map((name) => Number(socketName.exec(name)?.[1])).filter((pid) => pid > 0 && pid !== process.pid)
-    for (const pid of pids) {
+    const toAsk = new Set(pids)
+    listed(toAsk)
+    for (const pid of toAsk) {
       const found = await this.#ask(pid, key, signal)
       if (found) return found
+      toAsk.delete(pid)
     }
     return undefined
   }
@@ -57,12 +70,12 @@ export class Peers implements AsyncDisposable {
   async #ask(pid: number, key: string, signal: AbortSignal): Promise<Source | undefined> {
     const path = pathOf(this.#folder, pid)
     const socket = this.#track(createConnection({ path, signal }))
-    socket.setTimeout(answerWithinMs)
+    socket.setTimeout(hearWithinMs)
     socket.write(`${process.pid} ${key}\n`)
-    const answer = await new Promise<Buffer | null>((resolve) => {
-      socket.once('close', () => resolve(null)).once('readable', () => resolve(socket.read(1)))
-    })
-    if (answer?.toString() === yes) return new PeerResponse(socket)
+    if ((await nextByte(socket)) === heard) {
+      socket.setTimeout(answerWithinMs)
+      if ((await nextByte(socket)) === yes) return new PeerResponse(socket)
+    }
     socket.destroy()
     // A process that was killed leaves its socket.
     if (!isRunning(pid)) await rm(path, { force: true })
@@ -74,6 +87,7 @@ export class Peers implements AsyncDisposable {
     let reader: ResponseReader | undefined
     const leave = () => reader?.leave()
     socket.once('close', leave)
+    socket.write(heard)
     try {
       const [asker, key] = (await lineOf(socket)).split(' ')
       reader = await find(key ?? '', Number(asker))
@@ -119,6 +133,22 @@ async function lineOf(socket: Socket): Promise<string> {
     if (text.endsWith('\n') || text.length > maxQuestionBytes) break
   }
   return text.trimEnd()
+}
+
+/** `undefined` if the connection ends before. */
+async function nextByte(socket: Socket): Promise<string | undefined> {
+  let byte: Buffer | null = socket.read(1)
+  while (!byte && !socket.closed && !socket.readableEnded) {
+    await new Promise<void>((resolve) => {
+      const go = () => {
+        socket.off('close', go).off('readable', go)
+        resolve()
+      }
+      socket.on('close', go).on('readable', go)
+    })
+    byte = socket.read(1)
+  }
+  return byte?.toString('latin1')
 }
 
 function lengthBytes(length: number): Buffer {
