@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import type { FetchSharingOptions } from '../../src/git/sharing/fetch-sharing.ts'
 import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
@@ -215,7 +215,7 @@ describe('clients that share a pack', () => {
       const other = await storedProject(storm.world)
       for (const project of [storm.project, other]) grow(project)
       const key = await withKey(folder.path, storm.world.root)
-      const pack = Buffer.concat(await Array.fromAsync(await storm.ask()))
+      const pack = await buffer(await storm.ask())
       const command = `git-upload-pack '${storm.project.full_path}.git'`
       const ssh = () => {
         const words = ['-o', 'SetEnv=GIT_PROTOCOL=version=2', ...sshWords(storm.world, key, command)]
@@ -230,7 +230,7 @@ describe('clients that share a pack', () => {
       await times(6, async () => digestOf(await storm.ask(other)))
       for (const { stdin, stdout } of waiting) {
         stdin.end('0000')
-        const bytes = Buffer.concat(await Array.fromAsync(stdout as AsyncIterable<Buffer>))
+        const bytes = await buffer(stdout)
         // Before it comes what git says first.
         expect(bytes.subarray(-pack.length).equals(pack)).toBe(true)
       }
