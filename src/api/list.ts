@@ -15,6 +15,8 @@ export type Crowded = {
   readonly from: (range: Sql) => Sql
   /** The condition of the part, cheap for each row. */
   readonly where: Sql
+  /** So many rows of the table are checked, up to 65,536 in all, for each row that is needed; 256 if absent. */
+  readonly among?: number
 }
 
 /** Rows of a list that are read separately. */

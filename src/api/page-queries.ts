@@ -22,8 +22,8 @@ const sortedBy = (order: List['order']): Sql =>
   )
 
 /**
- * Keys of the rows of a page. Offset and limit are parameters, so that one prepared statement serves all pages; the literal limit
- * within lets the planner know that few rows are read.
+ * Keys of the rows of a page. Offset and limit are parameters, so that one prepared statement serves all pages; the literal limits
+ * within let the planner know that few rows are read, and those around them end with the page.
  */
 export function pickedRows(list: List, where: Sql, limit: number, offset: number): Sql {
   const { from, key, order, parts, given } = list
@@ -32,24 +32,31 @@ export function pickedRows(list: List, where: Sql, limit: number, offset: number
   const merged = sortedBy(order.map((key, index) => ({ ...key, by: names[index]! })))
   // Named, because `*` counts as a read of whole rows (`TableCatalogue`).
   const picked = sql`picked, ${join(names, ', ')}`
-  const needed = rowsToRead(offset + limit, list)
-  const most = literal(needed)
+  const rows = offset + limit
+  const needed = rowsToPlan(rows, list)
+  // Materialized, so that the planner expects all of them to be read.
+  const exactly = (candidates: Sql) => sql`
+    (
+      with first_ones as materialized (${candidates} limit ${literal(needed)})
+      select ${picked} from first_ones limit ${rows}
+    )
+  `
   const rowsOf = ({ own }: ListPart, condition: Sql, tables = own?.from ?? from) =>
     sql`select ${key!} as picked, ${join(columns, ', ')} ${tables} where ${own?.where ?? where} and ${condition}`
   // `offset 0` keeps the planner from reading in order.
-  const sorted = (rows: Sql) => sql`(select ${picked} from (${rows} offset 0) as few order by ${merged} limit ${most})`
-  const inOrder = (rows: Sql) => sql`(${rows} order by ${sortedBy(order)} limit ${most})`
+  const sorted = (found: Sql) => exactly(sql`select ${picked} from (${found} offset 0) as few order by ${merged}`)
+  const inOrder = (found: Sql) => exactly(sql`${found} order by ${sortedBy(order)}`)
   const candidates = (parts ?? [everything]).map((part) => {
     if (!part.few) return inOrder(rowsOf(part, part.where))
     if (!part.crowded) return sorted(rowsOf(part, part.where))
-    const range = sql`order by ${sortedBy(order)} limit ${literal(rowsToCheck(needed))}`
-    const { when, from: walked, where: condition } = part.crowded
-    const checked = rowsOf(part, sql`${when(needed)} and ${condition}`, walked(range))
+    const { when, from: walked, where: condition, among = 256 } = part.crowded
+    const range = sql`order by ${sortedBy(order)} limit ${literal(Math.min(among * needed, 2 ** 16))}`
+    const checked = rowsOf(part, sql`${when(rows)} and ${condition}`, walked(range))
     const found = raw('(select count(*) from checked)')
     return sql`
       (
-        with checked as materialized ${inOrder(checked)} select ${picked} from checked where ${found} >= ${most}
-        union all ${sorted(rowsOf(part, sql`${part.where} and ${found} < ${most}`))}
+        with checked as materialized ${inOrder(checked)} select ${picked} from checked where ${found} >= ${rows}
+        union all ${sorted(rowsOf(part, sql`${part.where} and ${found} < ${rows}`))}
       )
     `
   })
@@ -64,16 +71,13 @@ export function pickedRows(list: List, where: Sql, limit: number, offset: number
 }
 
 /**
- * So that there are few statements: a power of two from 32, and of a list with one plan 32, 256, 2,048 or 16,384, as planning takes longer than
- * reading some hundred of its rows.
+ * The rows for which a page is planned, so that there are few statements: a power of two from 32, and of a list with one plan 32, 256,
+ * 2,048 or 16,384.
  */
-function rowsToRead(rows: number, { onePlan }: Pick<List, 'onePlan'>): number {
+function rowsToPlan(rows: number, { onePlan }: Pick<List, 'onePlan'>): number {
   const step = onePlan ? 3 : 1
   return 2 ** (5 + step * Math.max(0, Math.ceil(Math.log2(rows / 32) / step)))
 }
-
-/** Rows of a table to check for those of a crowded part: enough if one of 256 belongs to it. */
-const rowsToCheck = (needed: number): number => Math.min(256 * needed, 2 ** 16)
 
 /**
  * Expression for the number of rows of a list, of which each part counts as `most` at most. Once the first parts reach `most`, the others are

@@ -104,21 +104,24 @@ async function addIssues(): Promise<void> {
       select id, 'rare', '#ff0000' from namespaces where kind = 'group' and parent_id is null order by id limit 1
       returning id)
     insert into issue_labels (issue_id, label_id) select m.id, rare.id from issues m, rare where m.id % 400 = 7`)
-  // The label of all, in each group another one.
+  // The label of all, another one in each group without a parent and in each project of a user.
+  await client.query(`
+    insert into labels (namespace_id, title, color)
+    select id, 'Everywhere', '#00ff00' from namespaces where kind = 'group' and parent_id is null`)
+  await client.query(`
+    insert into labels (project_id, title, color)
+    select p.id, 'Everywhere', '#00ff00'
+    from projects p join namespaces n on n.id = p.namespace_id
+    where n.kind = 'user' and (exists (select from issues where project_id = p.id) or exists (select from merge_requests where project_id = p.id))`)
   for (const [what, table] of [
     ['issue', 'issues'],
     ['merge_request', 'merge_requests'],
   ])
     await client.query(`
-      with everywhere as (
-        insert into labels (namespace_id, title, color)
-        select id, 'Everywhere', '#00ff00' from namespaces where kind = 'group' and parent_id is null order by id limit 5
-        on conflict do nothing
-        returning id),
-      numbered as (
-        select id, row_number() over (order by id) as n from everywhere
-        union select id, row_number() over (order by id) from labels where title = 'Everywhere')
-      insert into ${what}_labels (${what}_id, label_id) select m.id, l.id from ${table} m join numbered l on l.n = 1 + m.id % 5`)
+      insert into ${what}_labels (${what}_id, label_id)
+      select m.id, l.id
+      from ${table} m join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id
+        join labels l on l.title = 'Everywhere' and (l.project_id = p.id or l.namespace_id = n.traversal_ids[1])`)
   await client.query('update issues set relative_position = id % 1000 where id % 2 = 0')
   // Hundreds have the label "label 9"; of these, all but a few are closed.
   await client.query(`update issues set state = 'opened' where id % 10 = 8 and id % 50 = 18`)

@@ -2,6 +2,7 @@ import { byKey, type Db } from '../../../db/db.ts'
 import { integer, nullable, text } from '../../../db/row.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { columnOf, labelsTableOf, type ScheduledType } from '../../discussion/index.ts'
+import { reaching } from '../../groups/index.ts'
 import { looksUpLabels, namesApart } from './queries.ts'
 
 /** Labels of which the rarest is looked for; the others are filters only. */
@@ -24,12 +25,15 @@ export type LabelSearch = {
   readonly state: string | undefined
   /** A condition on an audience; undefined for all. */
   readonly audience?: (audience: Sql) => Sql
+  /** Only labels that noteables of this project may have. */
+  readonly projectId?: number
 }
 
 /** Ids of noteables that have the label of this title, a column or value. Reads an entry of an index for each. */
-function having(type: ScheduledType, title: Sql, { state, audience }: LabelSearch): Sql {
+function having(type: ScheduledType, title: Sql, { state, audience, projectId }: LabelSearch): Sql {
   const where = [
     sql`lower(l.title) = lower(${title})`,
+    ...(projectId === undefined ? [] : [reaching('l', sql`${projectId}`)]),
     ...(state === undefined ? [] : [sql`ml.noteable_state = ${state}`]),
     ...(audience ? [audience(raw('ml.noteable_audience'))] : []),
   ]
@@ -80,6 +84,8 @@ export type Labelled =
   | {
       /** Whether the noteables fit into a hash table. */
       readonly frequency: 'many' | 'very many'
+      /** How many there are, at most `veryMany`. */
+      readonly found: number
       /** Rows of their ids. */
       readonly rows: Sql
       /** Rows of ids: all that have each of the labels. */
@@ -88,13 +94,8 @@ export type Labelled =
 
 const rarestRow = { title: text, found: integer, ids: nullable(text) }
 
-/** How many noteables, up to `most`, have the rarest of the labels. PostgreSQL cannot estimate it: labels of thousands of projects may share a title. */
-export async function findLabelled(
-  db: Db,
-  type: ScheduledType,
-  search: LabelSearch,
-  most: typeof many | typeof veryMany,
-): Promise<Labelled> {
+/** How many noteables, up to `veryMany`, have the rarest of the labels. PostgreSQL cannot estimate it: labels of thousands of projects may share a title. */
+export async function findLabelled(db: Db, type: ScheduledType, search: LabelSearch): Promise<Labelled> {
   const compared = search.titles.slice(0, comparedLabels)
   const ofRarest = having(type, raw('rarest.title'), search)
   const { title, found, ids } = (await db.snapshotCache.row(
@@ -111,7 +112,7 @@ export async function findLabelled(
         from unnest(${compared}::text[]) as t (title)
           cross join lateral (
             select count(*) as found
-            from (${having(type, raw('t.title'), search)} limit ${literal(most)}) as first_ones
+            from (${having(type, raw('t.title'), search)} limit ${literal(veryMany)}) as first_ones
           ) as c
         order by c.found
         limit 1
@@ -121,6 +122,7 @@ export async function findLabelled(
   if (found < many) return { frequency: 'few', ids: ids === null ? [] : ids.split(',').map(Number) }
   return {
     frequency: found < veryMany ? 'many' : 'very many',
+    found,
     rows: having(type, sql`${title}`, search),
     all: havingAll(type, search),
   }

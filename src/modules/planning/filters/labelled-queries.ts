@@ -2,13 +2,14 @@ import type { Actor } from '../../../access/actor.ts'
 import { type Decided, everything, type ListPart } from '../../../api/list.ts'
 import type { Db } from '../../../db/db.ts'
 import { and, join, raw, type Sql, sql } from '../../../db/sql.ts'
+import { type ScheduledType, tableOf } from '../../discussion/index.ts'
 import { openVisibility } from '../../projects/index.ts'
-import { findLabelled, type Labelled, many, veryMany } from './label-queries.ts'
+import { findLabelled, type Labelled, many } from './label-queries.ts'
 import { type Access, accessOf, countedByLabels, type Reached, walked, walkedAlone } from './parts-queries.ts'
 
 /** The noteables with the rarest of the labels, of some audiences only. */
 const find = (db: Db, { type, labels, state }: Reached, audience?: Access['isOpen']): Promise<Labelled> =>
-  findLabelled(db, type, { titles: labels!, state, ...(audience && { audience }) }, veryMany)
+  findLabelled(db, type, { titles: labels!, state, ...(audience && { audience }) })
 
 const hasId = (ids: readonly number[]): Sql => sql`m.id = any(${ids}::bigint[])`
 
@@ -18,6 +19,20 @@ const ofIds = (where: readonly Sql[], ids: readonly number[]): Decided => ({
   parts: [{ ...everything, few: true }],
   few: 2 * many,
 })
+
+/** The noteable `m` is one of those that have a label, which are kept in a hash table. */
+const isOneOf = (rows: Sql): Sql => sql`coalesce(m.id in (${rows}), false)`
+
+/**
+ * Whether to read rows in order until there are enough with a label, instead of sorting all `found` that have it. Of N noteables, of which one of four
+ * is of the state and audience, the first takes `rows` · N / 4 / `found` entries of an index; the second finds each by its key, which takes five times
+ * as long.
+ */
+const suitsOrder = (type: ScheduledType, found: number, rows: number): Sql => sql`
+  ${found}::double precision ^ 2 >= (
+    select ${rows} * m.reltuples / 20 from pg_class m where m.oid = '${tableOf(type)}'::regclass
+  )
+`
 
 /** The condition of the only label. What is found by the label is not asked for it; parts that are found otherwise are. */
 const onlyLabel = ({ labels, labelCondition }: Reached): readonly Sql[] =>
@@ -31,31 +46,41 @@ const filtersBesideLabel = (reached: Reached): readonly Sql[] =>
  * them and are of the state, so that these alone are looked at.
  */
 function labelledPart(reached: Reached, labelled: Labelled, part: ListPart, implied: readonly Sql[]): ListPart {
-  const { rows, order, state } = reached
+  const { type, rows, order, state } = reached
   const { counted: _, ...uncounted } = part
   if (labelled.frequency === 'few')
     return { ...uncounted, where: sql`${part.where} and ${hasId(labelled.ids)}`, few: true }
   const inState = state === undefined ? [] : [sql`m.state = ${state}`]
   const inOrder = order !== 'other' && implied.length > 0 ? [...implied, ...inState] : []
-  const isLabelled =
-    labelled.frequency === 'many' ? [sql`coalesce(m.id in (${labelled.rows}), false)`] : onlyLabel(reached)
+  const isMany = labelled.frequency === 'many'
+  const isLabelled = isMany ? [isOneOf(labelled.rows)] : onlyLabel(reached)
   return {
     ...part,
     where: sql`${part.where} and m.id = any(array(${labelled.all}))`,
     few: true,
     crowded: {
-      when: () => raw('true'),
+      when: (wanted) => (isMany ? suitsOrder(type, labelled.found, wanted) : raw('true')),
       from: (part.own ? walkedAlone : walked)(rows, inOrder),
       where: and([part.where, ...isLabelled]),
     },
   }
 }
 
-/** The noteables of a project with labels: found by a label that few have anywhere, else in the order of the list. */
-export async function labelledOfProject(db: Db, reached: Reached, where: readonly Sql[]): Promise<Decided> {
-  const { type, labels, state } = reached
-  const labelled = await findLabelled(db, type, { titles: labels!, state }, many)
-  return labelled.frequency === 'few' ? ofIds(where, labelled.ids) : {}
+/**
+ * The noteables of a project with labels, which are the project's own or those of groups around it: of a label that few have, found by it, and
+ * asked for one that very many have. `whereOf` makes the conditions of the list from those of its filters.
+ */
+export async function labelledOfProject(
+  db: Db,
+  reached: Reached,
+  projectId: number,
+  whereOf: (filters: readonly Sql[]) => readonly Sql[],
+): Promise<Decided> {
+  const { type, labels, state, filters } = reached
+  const labelled = await findLabelled(db, type, { titles: labels!, state, projectId })
+  if (labelled.frequency === 'few') return ofIds(whereOf(filtersBesideLabel(reached)), labelled.ids)
+  if (labelled.frequency === 'very many') return { where: whereOf(filters) }
+  return { where: whereOf([...filtersBesideLabel(reached), isOneOf(labelled.rows)]) }
 }
 
 /** All noteables with labels that meet the conditions of a list. */
@@ -96,7 +121,7 @@ export async function labelledParts(
   if (closed.frequency !== 'few') {
     // Found from the caller's projects, and asked for the label.
     const asked = onlyLabel(reached)
-    return { where, given, parts: partsFrom([...openParts, members(and([isClosed, ...asked])), ...own(asked)]) }
+    return { where, given, parts: partsFrom([...openParts, members(isClosed, closed.found), ...own(asked)]) }
   }
   const isOfMember = sql`(${join(memberships, ' or ')})`
   const ofMembers: ListPart = { where: and([isClosed, isOfMember, hasId(closed.ids)]), few: true }

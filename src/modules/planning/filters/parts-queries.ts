@@ -16,7 +16,7 @@ import { numberFor, projectParts } from '../../namespaces/index.ts'
 import { memberAtLeast, openVisibility, projectOf, withinLimits } from '../../projects/index.ts'
 import type { MatchingFilters, NoteableSet } from './filters.ts'
 import { issuesIn } from './issue-number-queries.ts'
-import { isAmongLabelled, labelledOnce } from './label-queries.ts'
+import { isAmongLabelled, labelledOnce, veryMany } from './label-queries.ts'
 import { ownConfidential } from './own-confidential-queries.ts'
 import { inRange, type TimeRange } from './queries.ts'
 
@@ -82,12 +82,14 @@ export function numberIn(reached: Reached, projects: Sql, hiddenOnly?: Sql): Sql
 
 /**
  * Projects of a caller or group from which on a part counts as crowded. With n of P projects and r noteables in each, reading in order
- * until `rows` are found takes `rows` · P / n rows, and sorting all takes n · r; PostgreSQL estimates P and r. With filters, above
- * all by labels, the first one takes longer.
+ * until `rows` are found takes `rows` · P / n rows, and sorting all takes n · r; PostgreSQL estimates P and r. With filters, the first one takes
+ * longer. If `labelled` of N have the labels, it takes N / `labelled` times as many rows, but asking one of the others for its labels takes as long as
+ * thirty of them.
  */
-function manyProjects({ type, filters, labels }: Reached, rows: number): Sql {
-  const factor = labels ? 16 : filters.length > 0 ? 4 : 1
-  const many = sql`${literal(factor)} * p.reltuples * sqrt(${literal(rows)} / greatest(m.reltuples, 1))`
+function manyProjects({ type, filters, labels }: Reached, rows: number, labelled?: number): Sql {
+  const usual = literal(labels ? 16 : filters.length > 0 ? 4 : 1)
+  const factor = labelled ? sql`greatest(1, sqrt(0.03 * m.reltuples / ${labelled}::double precision))` : usual
+  const many = sql`${factor} * p.reltuples * sqrt(${rows}::double precision / greatest(m.reltuples, 1))`
   return sql`
     (
       select greatest(200, least(5000, ${many}))::integer
@@ -123,40 +125,67 @@ function updatedInProjects({ type, byUpdate, few, updated = {} }: Reached): Sql[
   return [sql`m.id = any(array(select u.id from ${updatesTableOf(type)} u where ${and([inProjects, ...times])}))`]
 }
 
-/** Projects from which on their noteables with labels are found in a hash table of all that have these. */
-const projectsOfHash = 500
+/**
+ * Projects of a caller or group from which on their noteables with labels are found in a hash table of all that have these. With n of P
+ * projects, of N noteables, n · N / P are asked for their labels otherwise, each of which takes fourteen times as long as an entry of the table. Of
+ * very many, or where their number is not known, one in eight is expected to have the labels.
+ */
+function projectsOfHash(type: ScheduledType, labelled = veryMany): Sql {
+  const share =
+    labelled < veryMany ? sql`${labelled}::double precision / greatest(m.reltuples, 1)` : raw('0.125::double precision')
+  return sql`
+    (
+      select greatest(${literal(labelled < veryMany ? 20 : 500)}, p.reltuples * ${share} / 14)
+      from pg_class p, pg_class m
+      where p.oid = 'projects'::regclass and m.oid = '${tableOf(type)}'::regclass
+    )
+  `
+}
 
 /** The condition that a noteable of the `listProjects` has the labels. */
 function labelledInProjects(
-  { type, few, labels, state, order, labelCondition }: Reached,
+  { type, few, labels, state, labelCondition }: Reached,
   ofAudience?: Access['isOpen'],
+  labelled?: number,
 ) {
   if (!labels || few) return []
   const search = { titles: labels, state, ...(ofAudience && { audience: ofAudience }) }
-  // Those of a page are asked for their labels in any case: those of few projects are not asked twice.
-  const otherwise = order ? raw('true') : labelCondition!
   return [
     sql`
       case
-        when (select count(*) from list_projects) >= ${literal(projectsOfHash)} then ${isAmongLabelled(type, search)}
-        else ${otherwise}
+        when (select count(*) from list_projects) >= ${projectsOfHash(type, labelled)} then ${isAmongLabelled(type, search)}
+        else ${labelCondition!}
       end
     `,
   ]
 }
 
-/** The noteables of the `listProjects` that meet a condition, found from the projects if these are few. */
-export function partOfProjects(reached: Reached, condition = raw('true'), ofAudience?: Access['isOpen']): ListPart {
-  const filters = [...updatedInProjects(reached), ...labelledInProjects(reached, ofAudience)]
+/**
+ * The noteables of the `listProjects` that meet a condition and have the labels, found from the projects if these are few. `labelled` is how many of the audience
+ * have the labels, if that is known.
+ */
+export function partOfProjects(
+  reached: Reached,
+  condition = raw('true'),
+  ofAudience?: Access['isOpen'],
+  labelled?: number,
+): ListPart {
+  const filters = [...updatedInProjects(reached), ...labelledInProjects(reached, ofAudience, labelled)]
   const part = { where: and([condition, inListProjects, ...filters]), few: true }
   if (!reached.order || reached.few) return part
   return {
     ...part,
     crowded: {
-      when: (rows) => sql`(select count(*) from list_projects) >= ${manyProjects(reached, rows)}`,
+      when: (rows) => sql`(select count(*) from list_projects) >= ${manyProjects(reached, rows, labelled)}`,
       from: walked(reached.rows),
-      // Looked up in a hash table before the project is: the planner makes a join of a bare `in`.
-      where: sql`${condition} and coalesce(m.project_id in (select id from list_projects), false)`,
+      where: and([
+        condition,
+        // Looked up in a hash table before the project is: the planner makes a join of a bare `in`.
+        raw('coalesce(m.project_id in (select id from list_projects), false)'),
+        ...(reached.labelCondition ? [reached.labelCondition] : []),
+      ]),
+      // All that have the labels take long to find.
+      ...(reached.labels && { among: 1024 }),
     },
   }
 }
@@ -177,8 +206,8 @@ export type Access = {
   readonly isClosed: Sql
   /** Conditions on the projects of the caller, disjoint. */
   readonly memberships: readonly Sql[]
-  /** Those of the caller's projects that meet a condition. */
-  readonly members: (condition: Sql) => ListPart
+  /** Those of the caller's projects that meet a condition. `labelled` of them, in all projects, have the labels, if that is known. */
+  readonly members: (condition: Sql, labelled?: number) => ListPart
   /** The confidential ones that the caller wrote or is assigned to elsewhere. */
   readonly own: (conditions: readonly Sql[]) => readonly ListPart[]
 }
@@ -210,8 +239,8 @@ export function accessOf(reached: Reached, caller: Actor): Access {
         : { where: audience, own: { from: sql`from ${rows} m`, where: and(filters) } },
     isClosed: and([closedTo(raw('m.audience')), ...(kindOf(type).hiddenBy ? [notHidden(type, caller)] : [])]),
     memberships,
-    members: (condition) => ({
-      ...partOfProjects(reached, condition, closedTo),
+    members: (condition, labelled) => ({
+      ...partOfProjects(reached, condition, closedTo, labelled),
       number: numberIn(reached, and([...projects, inListProjects]), openProject),
     }),
     own: (conditions) =>

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
-import { and, raw, type Sql, sql } from '../../../db/sql.ts'
+import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
   assigneesTableOf,
   columnOf,
@@ -53,11 +53,20 @@ export function hasLabels(type: PlannedType, titles: readonly string[]): Sql {
   return named(titles, has, rows, raw('l.title'))
 }
 
+/** Labels of a title up to which they are kept in a hash table; of one of more, the title of each label of a noteable is looked up. */
+const keptLabels = 200
+
 /** The same, but the labels of `m` are looked up in every plan: many labels may have a title, of which the planner expects one. */
 export function looksUpLabels(type: PlannedType, titles: readonly string[]): Sql {
   const { labels, own } = labelsOfIt(type)
-  const isTitled = (title: string) =>
-    sql`(select lower(l.title) from labels l where l.id = ml.label_id) = lower(${title})`
+  const titled = (title: string) => sql`from labels l where lower(l.title) = lower(${title})`
+  const isTitled = (title: string) => sql`
+    case
+      when (select count(*) from (select ${titled(title)} limit ${literal(keptLabels + 1)}) as first_ones) <= ${literal(keptLabels)}
+      then coalesce(ml.label_id in (select l.id ${titled(title)}), false)
+      else (select lower(l.title) from labels l where l.id = ml.label_id) = lower(${title})
+    end
+  `
   // `offset` keeps it from becoming a join.
   const has = (title: string) => sql`exists (select ${labels} where ${own} and ${isTitled(title)} offset 0)`
   return named(titles, has, sql`${labels} join labels l on l.id = ml.label_id where ${own}`, raw('l.title'))

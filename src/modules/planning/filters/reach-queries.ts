@@ -119,22 +119,26 @@ const readable = ({ type, caller }: Reached): readonly Sql[] => [...visible(call
 
 function ofProject(reached: Reached, id: number): Reach {
   const { type, caller, rows, filters, labels, few } = reached
-  const own = [sql`m.project_id = ${id}`, ...filters]
-  const list = kindOf(type).hiddenBy
-    ? { from: withProjects(rows), where: [...own, notHidden(type, caller)] }
-    : { from: sql`from ${rows} m`, where: own }
-  return labels && !few ? { ...list, decide: (db) => labelledOfProject(db, reached, list.where) } : list
+  const { hiddenBy } = kindOf(type)
+  const from = hiddenBy ? withProjects(rows) : sql`from ${rows} m`
+  const whereOf = (filters: readonly Sql[]) => [
+    sql`m.project_id = ${id}`,
+    ...filters,
+    ...(hiddenBy ? [notHidden(type, caller)] : []),
+  ]
+  const list = { from, where: whereOf(filters) }
+  return labels && !few ? { ...list, decide: (db) => labelledOfProject(db, reached, id, whereOf) } : list
 }
 
 function ofGroup(reached: Reached, set: Extract<NoteableSet, { of: 'group' }>): Reach {
-  const { type, caller, rows, filters, others, order, few } = reached
+  const { type, caller, rows, filters, others, few } = reached
   const unarchived = set.archived ? [] : [raw('not p.archived')]
   const projects = sql`select p.id from projects p where ${inGroup(set)}`
   const readableProjects = [...visible(caller), readableKind(type, caller), ...unarchived, inListProjects]
   return {
     from: withProjects(rows),
-    // The part of a total has the condition on labels.
-    where: [...readable(reached), ...(order || few ? filters : others), ...unarchived],
+    // The part has the condition on labels.
+    where: [...readable(reached), ...(few ? filters : others), ...unarchived],
     parts: [{ ...partOfProjects(reached), number: numberIn(reached, and(readableProjects)) }],
     given: listProjects(projects),
     onePlan: isPlannedOnce(reached),

@@ -90,7 +90,7 @@ function partOfSet(set: ProjectSet, ids: readonly Sql[], order: ProjectOrder): L
   // With n of P projects, reading in order until `rows` are found takes `rows` · P / n rows, and sorting all takes n.
   const many = (rows: number) => sql`
     (
-      select greatest(200, sqrt(${literal(rows)} * greatest(p.reltuples, 1)))::integer
+      select greatest(200, sqrt(${rows}::double precision * greatest(p.reltuples, 1)))::integer
       from pg_class p
       where p.oid = 'projects'::regclass
     )
