@@ -3,7 +3,7 @@ import { sql } from '../../src/db/sql.ts'
 import { joinHolder } from '../../src/modules/discussion/noteables/holder-queries.ts'
 import { readableById, readersOfRow } from '../../src/modules/discussion/noteables/queries.ts'
 import type { World } from '../world.ts'
-import { addAll } from './statements.ts'
+import { addAll, find } from './statements.ts'
 
 export type NewEpicRow = {
   readonly iid: number
@@ -49,3 +49,7 @@ export const isReader = (world: World, userId: number, id: number): Promise<bool
       where u.id = ${userId} and m.id = ${id} and ${readersOfRow('Epic')}
     `,
   )
+
+/** The user who closed each epic of a group. */
+export const closersOf = async (world: World, groupId: number): Promise<(number | null)[]> =>
+  (await find(world, 'epics', { namespace_id: groupId }, ['closed_by_id'])).map(({ closed_by_id }) => closed_by_id)

@@ -7,7 +7,7 @@ export type Contribution = {
   readonly table: string
   readonly column: string
   readonly hard: 'deleted' | 'anonymized'
-  /** The rows lose their author without `hard_delete`, too: the documents show the user only while the account exists. */
+  /** The rows lose their user without `hard_delete`, too: who closed or merged something is shown only while the account exists. */
   readonly soft?: 'anonymized'
   /** Columns that are unique for each user: rows that the placeholder account has already are dropped. */
   readonly once?: readonly string[]
@@ -46,7 +46,7 @@ export const contributions: readonly Contribution[] = [
       payload: `jsonb_build_object('epic_id', id, 'iid', iid, 'confidential', confidential)`,
     },
   },
-  { table: 'epics', column: 'closed_by_id', hard: 'anonymized' },
+  { table: 'epics', column: 'closed_by_id', hard: 'anonymized', soft: 'anonymized' },
   { table: 'feed_events', column: 'author_id', hard: 'deleted' },
   { table: 'invitations', column: 'created_by_id', hard: 'anonymized' },
   {
@@ -73,9 +73,9 @@ export const contributions: readonly Contribution[] = [
     },
   },
   { table: 'merge_requests', column: 'auto_merge_user_id', hard: 'anonymized' },
-  { table: 'merge_requests', column: 'closed_by_id', hard: 'anonymized' },
+  { table: 'merge_requests', column: 'closed_by_id', hard: 'anonymized', soft: 'anonymized' },
   { table: 'merge_requests', column: 'collaboration_user_id', hard: 'anonymized' },
-  { table: 'merge_requests', column: 'merged_by_id', hard: 'anonymized' },
+  { table: 'merge_requests', column: 'merged_by_id', hard: 'anonymized', soft: 'anonymized' },
   { table: 'milestone_events', column: 'user_id', hard: 'deleted' },
   {
     table: 'notes',

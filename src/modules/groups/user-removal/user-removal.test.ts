@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { changeMember, membersLast } from '../../../../test/tables/access.ts'
+import { closersOf } from '../../../../test/tables/epics.ts'
 import { auditOfNoun, caughtUp, eventsOf } from '../../../../test/tables/events.ts'
 import { projectRow } from '../../../../test/tables/projects.ts'
 import { today } from '../../../../test/tables/statements.ts'
@@ -127,19 +128,31 @@ describe('DELETE /users/:id', () => {
   })
 
   test.for([false, true])(
-    'closed_by of an issue ends with the user who closed it, with hard_delete=%s; the issue stays closed',
+    'closed_by and merged_by of issues, epics and merge requests end with the user, with hard_delete=%s; the state stays',
     async (hard, { world }) => {
       const ann = await world.user()
-      const project = await world.project({ visibility: 'public', members: [[ann, 'developer']] })
-      const at = `/projects/${project.id}/issues`
-      const { iid } = (await world.root.post(at, { title: 'Closed' })).json
-      expect((await ann.put(`${at}/${iid}`, { state_event: 'close' })).json.closed_by).toMatchObject({ id: ann.id })
-      expect((await world.root.get(at)).json).toMatchObject([{ closed_by: { id: ann.id } }])
+      const { project, at: merged, ...first } = await openMergeRequest(world, { members: [[ann, 'maintainer']] })
+      const closed = (await openMergeRequest(world, { project, branch: 'other' })).at
+      const issue = `/projects/${project.id}/issues/${(await world.root.post(`/projects/${project.id}/issues`, { title: 'Closed' })).json.iid}`
+      const group = await world.group({ members: [[ann, 'maintainer']] })
+      const epic = `/groups/${group.id}/epics/${(await world.root.post(`/groups/${group.id}/epics`, { title: 'Closed' })).json.iid}`
+      for (const at of [issue, closed, epic])
+        expect(await ann.put(at, { state_event: 'close' })).toMatchObject({ status: 200, json: { state: 'closed' } })
+      expect(await ann.put(`${merged}/merge`, { sha: first.head })).toMatchObject({ status: 200 })
+      const by = { id: ann.id }
+      for (const at of [issue, closed]) expect((await world.root.get(at)).json.closed_by).toMatchObject(by)
+      expect((await world.root.get(merged)).json.merged_by).toMatchObject(by)
       await remove(world, ann, hard)
       await settle(world, ann, hard)
-      const closed = { state: 'closed', closed_at: expect.any(String), closed_by: null }
-      expect((await world.root.get(`${at}/${iid}`)).json).toMatchObject(closed)
-      expect((await world.root.get(at)).json).toMatchObject([closed])
+      for (const at of [issue, closed]) {
+        const after = { state: 'closed', closed_at: expect.any(String), closed_by: null }
+        expect((await world.root.get(at)).json).toMatchObject(after)
+        expect((await world.root.get(`${at.slice(0, at.lastIndexOf('/'))}?state=closed`)).json).toMatchObject([after])
+      }
+      const after = { state: 'merged', merged_at: expect.any(String), merged_by: null }
+      expect((await world.root.get(merged)).json).toMatchObject(after)
+      expect((await world.root.get(epic)).json).toMatchObject({ state: 'closed', closed_at: expect.any(String) })
+      expect(await closersOf(world, group.id)).toEqual([null])
     },
   )
 

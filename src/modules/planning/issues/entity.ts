@@ -44,7 +44,7 @@ const schema = Type.Object({
   created_at: timestamp('Time at which the issue was created'),
   updated_at: timestamp('Time of the last change'),
   closed_at: nullable(timestamp(), { description: 'Time at which it was closed; null unless it is closed' }),
-  closed_by: userOrNull('Null unless it is closed'),
+  closed_by: userOrNull('User who closed it; null if it is not closed or the user was deleted'),
   labels: ShownLabelsSchema,
   milestone: nullable(MilestoneSchema, { description: 'Milestone; null if there is none' }),
   assignees: Type.Array(UserReferenceSchema, { description: 'Users it is assigned to' }),
