@@ -5,6 +5,7 @@ import type { ParamsOf } from './params-of.ts'
 import type { RawParams } from './raw.ts'
 import { outcome } from './testing.ts'
 import {
+  CommaList,
   DateOnly,
   File,
   Filled,
@@ -56,6 +57,27 @@ describe('missing, empty and null values', () => {
     ['unknown parameters are dropped', 'PUT', { admin: 'true', constructor: 'x', toString: 'y' }, { page: 1 }],
   ] as const)('parameter values: %s (%s)', ([, method, raw, expected]) => {
     expect(outcome(update, raw as unknown as RawParams, method)).toStrictEqual(expected)
+  })
+
+  const filters = Params({
+    name: Optional(Text()),
+    names: Optional(List(Text())),
+    labels: Optional(CommaList(Text())),
+    exact: Optional(Text({ emptyMatches: true })),
+    ref: Optional(Filled()),
+    order: Optional(OneOf(['name', 'id'])),
+  })
+
+  test.for([
+    ['texts', { name: '' }, {}],
+    ['lists', { names: '', labels: '' }, {}],
+    ['elements of lists', { names: [''], labels: [''] }, {}],
+    ['elements beside others', { names: ['', 'a'], labels: 'a,,b' }, { names: ['a'], labels: ['a', 'b'] }],
+    ['texts that match as they are', { exact: '' }, { exact: '' }],
+    ['texts that must not be blank', { ref: '' }, 'ref is empty'],
+    ['words of an enumeration', { order: '' }, 'order does not have a valid value'],
+  ] as const)('empty values count as absent in requests that read: %s', ([, raw, expected]) => {
+    expect(outcome(filters, raw as unknown as RawParams, 'GET')).toEqual(expected)
   })
 
   const create = Params({
@@ -215,7 +237,7 @@ describe('rules over several parameters', () => {
       'a[author_id], a[author_username] are mutually exclusive',
     ],
   ] as const)('parameter rule: %s', ([, schema, raw, expected]) => {
-    expect(outcome(schema, raw as RawParams)).toEqual(expected)
+    expect(outcome(schema, raw as RawParams, 'POST')).toEqual(expected)
   })
 })
 

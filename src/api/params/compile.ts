@@ -35,7 +35,7 @@ export function compileParams<S extends TObject>(
   return (raw, method = 'GET') => {
     const clears = method === 'PUT' || method === 'PATCH'
     const violations: string[] = []
-    const values = read(raw, { violations, clears, writes: clears || method === 'POST' }, '')
+    const values = read(raw, { violations, clears, writes: clears || method === 'POST', reads: method === 'GET' }, '')
     if (violations.length > 0) throw new ParameterError(violations.join(', '))
     // Only reached if the tree is not a hash, which no transport passes.
     if (values instanceof Violation) throw new ParameterError('parameters are invalid')
@@ -62,6 +62,7 @@ function fieldOf(name: string, schema: ParamSchema, plan: Plan): Field {
     nullable: isNullable(schema),
     // Compat: python-gitlab sends `avatar=` to remove an avatar.
     takesEmptyText: core.some(takesEmptyText) && !(isNullable(schema) && core.every(isFile)),
+    isFilter: isOptional(schema) && core.every(mayFilter),
     isList: core.some((each) => each.type === 'array'),
     refusesBlank: core.some((each) => each.blank === false),
     newerName: schema.newerName,
@@ -78,6 +79,12 @@ function defaultOf(schema: ParamSchema): (() => unknown) | undefined {
 const isFile = (schema: ParamSchema): boolean => schema.type === 'string' && schema.format === 'binary'
 
 const isDated = (schema: ParamSchema): boolean => schema.format === 'date-time' || schema.format === 'date'
+
+/** Whether an empty value of a parameter that reads may leave out counts as absent: a text or list that accepts one. */
+const mayFilter = (schema: ParamSchema): boolean =>
+  (schema.type === 'array' || (schema.type === 'string' && literals([schema]) === undefined)) &&
+  schema.blank !== false &&
+  schema.emptyMatches !== true
 
 /**
  * Whether the empty string is treated as a value, even if only to be rejected. A list of words is text unless it contains

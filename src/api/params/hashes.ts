@@ -17,6 +17,8 @@ export type Field = {
   readonly nullable: boolean
   /** Whether the empty string is a value; otherwise it counts as absent. */
   readonly takesEmptyText: boolean
+  /** Whether an empty value counts as absent in requests that read. */
+  readonly isFilter: boolean
   readonly isList: boolean
   readonly refusesBlank: boolean
   /** A parameter that counts as this one if this one is absent. */
@@ -74,11 +76,13 @@ function readField(field: Field, raw: RawParams, reading: Reading, path: string)
   const own = raw[field.name]
   const given = own === undefined && field.newerName !== undefined ? raw[field.newerName] : own
   if (given === undefined) return field.required ? isMissing : undefined
-  if (given === null || (given === '' && !field.takesEmptyText)) {
+  const filters = field.isFilter && reading.reads
+  if (given === null || (given === '' && (filters || !field.takesEmptyText))) {
     if (reading.clears && field.nullable) return null
     if (field.isList && (given === null ? reading.clears : reading.writes)) return field.refusesBlank ? isEmpty : []
     if (!field.required) return undefined
     return given === null && !reading.clears ? isMissing : isEmpty
   }
-  return field.read(given, reading, path === '' ? field.name : nameWithin(path, field.name))
+  const value = field.read(given, reading, nameWithin(path, field.name))
+  return filters && Array.isArray(value) && value.length === 0 ? undefined : value
 }

@@ -8,7 +8,7 @@ const maximumElements = 100_000
 
 /**
  * Reads a list. Violations in hashes have the names of their fields (`actions[0][action]`), others the name of the list.
- * `emptyMeansNothing` drops blank elements (`ids[]=`, the only way to send an empty list in a form).
+ * `emptyMeansNothing` drops empty elements (`ids[]=`, the only way to send an empty list in a form), as requests that read do.
  */
 export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansNothing: boolean): Reader {
   const { blank, split, single, atMostOne, maxItems = maximumElements } = schema
@@ -21,7 +21,7 @@ export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansN
     const violationsBefore = reading.violations.length
     for (let index = 0; index < elements.length; index++) {
       const element = elements[index]!
-      if (element === null || (element === '' && emptyMeansNothing)) continue
+      if (element === null || (element === '' && (emptyMeansNothing || reading.reads))) continue
       const value = readElement(element, reading, isRawHash(element) ? `${path}[${index}]` : path)
       if (isFull(reading)) break
       // Reports only the first invalid element; hashes have reported theirs already.

@@ -9,6 +9,8 @@ export type Reading = {
   readonly clears: boolean
   /** Whether the request writes: an empty list is then a value and not an empty filter. */
   readonly writes: boolean
+  /** Whether the request only reads (GET): optional texts and lists are then filters, and empty ones count as absent. */
+  readonly reads: boolean
 }
 
 /** Converts a raw value that is neither null nor undefined. `path` is its name in violations. */

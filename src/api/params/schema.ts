@@ -25,6 +25,8 @@ export type ParamSchema = TSchema & {
   maxItems?: number
   /** `false`: an empty value is rejected with `is empty`. */
   blank?: boolean
+  /** `true`: an empty text is a value in requests that read, too; otherwise it counts as absent. */
+  emptyMatches?: boolean
   /** `'comma'`: splits text, and the text of each element, at commas. */
   split?: 'comma'
   /** `true`: a single value becomes a list of one. */

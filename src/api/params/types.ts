@@ -39,6 +39,8 @@ export type TextOptions = ParamOptions<string> &
     maxLength?: number
     minLength?: number
     pattern?: string
+    /** `true`: an empty text is a value in requests that read, too; otherwise it counts as absent. */
+    emptyMatches?: boolean
     /** Another parameter that newer clients send instead: it counts as this one if this one is absent. */
     newerName?: string
   }

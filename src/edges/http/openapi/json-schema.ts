@@ -14,6 +14,7 @@ const ours: ReadonlySet<string> = new Set([
   'split',
   'single',
   'atMostOne',
+  'emptyMatches',
   'filePath',
   'violation',
   'ignoreCase',

@@ -69,8 +69,18 @@ export const userRoutes = [
     allow: 'browse_people',
     params: Params(
       {
-        search: Optional(Text({ description: 'Part of the name or username, or the whole email address' })),
-        username: Optional(Text({ description: 'Only the user with this username, whatever its case' })),
+        search: Optional(
+          Text({
+            description: 'Part of the name or username, or the whole email address; an empty text matches no user',
+            emptyMatches: true,
+          }),
+        ),
+        username: Optional(
+          Text({
+            description: 'Only the user with this username, whatever its case; an empty text matches no user',
+            emptyMatches: true,
+          }),
+        ),
         active: Optional(Flag({ description: 'Only active users' })),
         blocked: Optional(Flag({ description: 'Only blocked users' })),
         external: Optional(Flag({ description: 'Only external users; for administrators' })),

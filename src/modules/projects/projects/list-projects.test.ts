@@ -169,6 +169,7 @@ describe('GET /projects', () => {
     expect(await list(world.root, 'with_programming_language=typescript')).toEqual([open.id])
     expect(await list(world.root, 'with_programming_language=c')).toEqual([open.id, mine.id])
     expect(await list(world.root, 'with_programming_language=script')).toEqual([])
+    expect(await list(world.root, 'with_programming_language=')).toEqual(await list(world.root))
   })
 
   test('D2-PROJECTS-ID-RANGE: id_after and id_before exclude the id itself', async ({ world }) => {
