@@ -1,4 +1,5 @@
 import {
+  author,
   choice,
   flag,
   hex,
@@ -7,7 +8,6 @@ import {
   moment,
   orElse,
   orNull,
-  participant,
   participantOrNull,
   partOf,
   supplied,
@@ -110,7 +110,8 @@ export const pushesRelations: readonly Relation[] = [
     order: ['t.id'],
     columns: {
       path: words(2000, /^.+$/s),
-      owner: { ...participant, column: 'owner_id' },
+      // Without its lock anyone could change the file. The importer can release it.
+      owner: { ...author, column: 'owner_id' },
       created_at: moment,
     },
     holder: ['project_id'],
