@@ -37,6 +37,8 @@ describe('POST /projects/:id/issues', () => {
     const third = await openIssue(world, { project, description: '[x] not in a list' })
     expect(third.record).toMatchObject({ iid: 3, has_tasks: false, task_completion_status: { count: 0 } })
     expect(third.record).not.toHaveProperty('task_status')
+    const fourth = await openIssue(world, { project, description: '```\n- [ ] in code\n```\n- [x] one' })
+    expect(fourth.record).toMatchObject({ task_status: '1 of 1 task completed' })
     expect((await ann.get('/todos')).json).toMatchObject([{ target_type: 'Issue', target: { iid: 1, title: 'One' } }])
   })
 

@@ -49,6 +49,17 @@ describe('task lists in descriptions', () => {
     ['  - [ ] inside\n\t- [x] inside', 2, 1],
     ['> - [x] quoted', 1, 1],
     ['[ ] a\n-[ ] b\n- [] c\n- [y] d\n- [ ]\n- [ ]e', 0, 0],
+    ['1. [ ] a\n   - [x] b\n\n     more\n   - [ ] c', 3, 1],
+    ['- [ ] a\r\n- [x] b\r- [ ] c', 3, 1],
+    ['- - [ ] a\n- > - [x] b', 2, 1],
+    ['text [ ] and `- [ ] b`\n- a [ ] b', 0, 0],
+    ['```\n- [ ] a\n```\n- [x] b', 1, 1],
+    ['~~~md\n- [ ] a\n- [x] b', 0, 0],
+    ['- [ ] a\n  ```\n  - [ ] b\n  ```\n- [x] c', 2, 1],
+    ['> ```\n> - [ ] a\n> ```\n- [ ] b', 1, 0],
+    ['text\n\n    - [ ] a\n\t- [x] b\n', 0, 0],
+    ['<!-- \n- [ ] a\n\n- [x] b\n-->\n- [ ] c', 1, 0],
+    ['<pre>\n- [ ] a\n\n- [x] b\n</pre>\n\n- [ ] c', 1, 0],
     ['', 0, 0],
   ] as const)('the task list %j has %d tasks, of which %d are done', ([text, count, completed_count]) => {
     expect(countTasks(text)).toEqual({ count, completed_count })
@@ -56,6 +67,10 @@ describe('task lists in descriptions', () => {
 
   plain('a missing description has no tasks', () => {
     expect(countTasks(null)).toEqual({ count: 0, completed_count: 0 })
+  })
+
+  plain('every line of a long description that looks like a task is counted', () => {
+    expect(countTasks(`${'a\n'.repeat(10_000)}\n- [ ] b\n1. [x] c`)).toEqual({ count: 2, completed_count: 1 })
   })
 
   plain.for(['- ', ' ', '> ', '- [', '1', '\t'])('tasks are counted in linear time when %j repeats', (part) => {
