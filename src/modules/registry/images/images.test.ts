@@ -181,6 +181,26 @@ describe('container repositories of projects and groups', () => {
     await expect.poll(async () => (await Registry.open(world.root, after)).tags()).toEqual([])
   })
 
+  test('images go with a user or group that is renamed, and are pulled by the old name, too', async ({ world }) => {
+    const [ann, group] = [await world.user(), await world.group()]
+    const own = (await ann.post('/projects', { name: unique('own') })).json
+    const shared = await world.project({ group })
+    for (const [project, path, rename] of [
+      [own, unique('bea'), (path: string) => world.root.put(`/users/${ann.id}`, { username: path })],
+      [
+        { path: shared.path, path_with_namespace: shared.full_path },
+        unique('team'),
+        (path: string) => world.root.put(`/groups/${group.id}`, { path }),
+      ],
+    ] as const) {
+      const before = imageAt({ full_path: project.path_with_namespace })
+      await (await Registry.open(world.root, before)).image('one')
+      expect(await rename(path)).toMatchObject({ status: 200 })
+      const after = `${path}/${project.path}`.toLowerCase()
+      for (const name of [before, after]) expect(await (await Registry.open(world.root, name)).tags()).toEqual(['one'])
+    }
+  })
+
   test('the statistics of a project have the bytes of its layers, each once', async ({ world }) => {
     const project = await world.project()
     await world.runJobs()

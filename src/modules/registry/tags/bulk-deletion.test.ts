@@ -94,6 +94,68 @@ describe('DELETE /projects/:id/registry/repositories/:repository_id/tags', () =>
     expect((await world.root.delete(`${tagsAt}?name_regex=x`)).status).toBe(202)
   })
 
+  test('400 for an empty regular expression, which would delete nothing or protect nothing, and does not count as a run', async ({
+    world,
+  }) => {
+    const { registry, tagsAt } = await repositoryWith(world, { a: 1 })
+    for (const [query, error] of [
+      ['name_regex=', 'name_regex is empty'],
+      ['name_regex_delete=', 'name_regex is empty, name_regex_delete is empty'],
+      ['name_regex=.*&name_regex_delete=', 'name_regex_delete is empty'],
+      ['name_regex=.*&name_regex_keep=', 'name_regex_keep is empty'],
+      ['name_regex=.*&name_regex_keep=%20', 'name_regex_keep is empty'],
+    ])
+      expect.soft(await world.root.delete(`${tagsAt}?${query}`), query).toMatchObject({ status: 400, json: { error } })
+    expect((await world.root.delete(`${tagsAt}?name_regex=x`)).status).toBe(202)
+    await world.runJobs()
+    expect(await registry.tags()).toEqual(['a'])
+  })
+
+  test.for([
+    ['keep_n=', ['latest']],
+    ['keep_n=0', ['latest']],
+    ['keep_n=1', ['latest', 'new']],
+    ['keep_n=9', ['latest', 'new', 'old']],
+    ['keep_n=1&name_regex_keep=new', ['latest', 'new', 'old']],
+    ['older_than=', ['latest', 'new', 'old']],
+    ['older_than=0d', ['latest']],
+    ['older_than=3d&keep_n=1', ['latest', 'new']],
+    ['older_than=3d&keep_n=2', ['latest', 'new', 'old']],
+  ] as const)('`.*` with %s leaves the tags %j of latest, new and old', async ([query, left], { world }) => {
+    expect(await deleteTags(world, { latest: 5, new: 1, old: 9 }, `name_regex=.*&${query}`)).toEqual(left)
+  })
+
+  test.for([
+    ['a', ['a', 'b']],
+    ['a|b', []],
+  ] as const)(
+    'of two tags `a` and `b` of one image the expression %s leaves %j',
+    async ([expression, left], { world }) => {
+      const { registry, tagsAt } = await repositoryWith(world, { a: 1 })
+      const { text } = await registry.send('GET', 'manifests/a')
+      await registry.putManifest('b', text, ociManifest)
+      expect((await world.root.delete(`${tagsAt}?name_regex=${encodeURIComponent(expression)}`)).status).toBe(202)
+      await world.runJobs()
+      await expect.poll(() => world.jobs('delete_container_tags:%')).toEqual([])
+      expect(await registry.tags()).toEqual(left)
+    },
+  )
+
+  test('tags that are pushed or moved after the request count as they are when the job runs', async ({ world }) => {
+    const { registry, tagsAt } = await repositoryWith(world, { moved: 9, old: 9 })
+    expect((await world.root.delete(`${tagsAt}?name_regex=.*&older_than=3d`)).status).toBe(202)
+    await registry.image('moved', { layer: 'again', created: new Date().toISOString() })
+    await registry.image('late', { layer: 'late', created: '2020-01-01T00:00:00Z' })
+    await world.runJobs()
+    await expect.poll(() => registry.tags()).toEqual(['moved'])
+  })
+
+  test('an expression that takes exponential time elsewhere finds its tags', async ({ world }) => {
+    const long = 'a'.repeat(120)
+    const left = await deleteTags(world, { [`${long}b`]: 1, [long]: 1 }, `name_regex=${encodeURIComponent('(a+)+')}`)
+    expect(left).toEqual([`${long}b`])
+  })
+
   test('deleted tags can be restored', async ({ world }) => {
     const { registry, tagsAt } = await repositoryWith(world, { a: 1 })
     await world.root.delete(`${tagsAt}?name_regex=.*`)

@@ -1,6 +1,6 @@
 import { endpoint, raw } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
-import { Id, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import { Filled, Id, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
 import { project } from '../../projects/index.ts'
 import { getRepository } from '../images/subject.ts'
 import { RegistryTag, RegistryTagDetail } from './entity.ts'
@@ -43,12 +43,14 @@ export const registryTagRoutes = [
     allow: 'admin_container_image',
     params: Params({
       repository_id,
-      name_regex: Text({
+      name_regex: Filled({
         description: `${pattern('tags to delete; `.*` for all')}. Optional with \`name_regex_delete\``,
         newerName: 'name_regex_delete',
       }),
-      name_regex_delete: Optional(Text({ description: pattern('tags to delete; takes precedence over `name_regex`') })),
-      name_regex_keep: Optional(Text({ description: pattern('tags that stay') })),
+      name_regex_delete: Optional(
+        Filled({ description: pattern('tags to delete; takes precedence over `name_regex`') }),
+      ),
+      name_regex_keep: Optional(Filled({ description: pattern('tags that stay') })),
       keep_n: Optional(Whole({ minimum: 0, description: 'Number of newest matching tags that stay' })),
       older_than: Optional(
         Text({
