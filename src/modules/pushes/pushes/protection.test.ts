@@ -113,6 +113,68 @@ describe('pushes to protected branches', () => {
     expect(await it.push(it.people[0]!, 'HEAD:main')).toBe('pushed')
   })
 
+  test('beside a protection that allows no one, a matching one that allows developers lets them push, merge, force and create', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const closed = { push_access_level: 0, merge_access_level: 0 }
+    const open = { push_access_level: 30, merge_access_level: 30, allow_force_push: true }
+    const rules = [
+      { name: 'main', ...closed },
+      { name: 'm*', ...open },
+      { name: 'release/*', ...closed },
+    ]
+    const it = await cloned(world, folder.path, rules, ['developer', 'maintainer'])
+    const [developer, maintainer] = it.people as [Client, Client]
+    const at = `/projects/${it.id}`
+    await it.commit()
+    expect(await it.push(developer, 'HEAD:main', 'HEAD:topic')).toBe('pushed')
+    await git(it.work, 'reset', '-q', '--hard', it.second)
+    await it.commit()
+    expect(await it.push(developer, '+HEAD:main')).toBe('pushed')
+    const opened = { source_branch: 'topic', target_branch: 'main', title: 'Merge' }
+    const { iid } = (await developer.post(`${at}/merge_requests`, opened)).json
+    expect(await developer.put(`${at}/merge_requests/${iid}/merge`)).toMatchObject({ json: { state: 'merged' } })
+    expect((await developer.get(`${at}/repository/branches/main`)).json).toMatchObject({
+      protected: true,
+      can_push: true,
+      developers_can_push: true,
+      developers_can_merge: true,
+    })
+    // Without the open one, only the closed one is left, for maintainers and administrators, too.
+    expect((await maintainer.delete(`${at}/protected_branches/m%2A`)).status).toBe(204)
+    await git(it.work, 'fetch', '-q', it.remote(world.root), 'main')
+    await git(it.work, 'reset', '-q', '--hard', 'FETCH_HEAD')
+    await it.commit()
+    for (const who of [developer, maintainer, world.root]) {
+      expect(await it.push(who, 'HEAD:main')).toBe(texts.push)
+      expect(await it.push(who, 'HEAD:refs/heads/release/1')).toBe(texts.create)
+    }
+    // Unprotecting the branch removes the rule of its name only.
+    expect((await maintainer.post(`${at}/protected_branches`, { name: 'ma*', ...closed })).status).toBe(201)
+    const unprotected = await maintainer.put(`${at}/repository/branches/main/unprotect`)
+    expect(unprotected).toMatchObject({ status: 200, json: { protected: true, can_push: false } })
+    expect((await maintainer.get(`${at}/protected_branches/main`)).status).toBe(404)
+    expect((await maintainer.get(`${at}/protected_branches/ma%2A`)).status).toBe(200)
+  })
+
+  test('a tag that several protections match is created by those whom one of them allows', async ({ world }) => {
+    const developer = await world.user()
+    const project = await storedProject(world, { members: [[developer, 'developer']] })
+    project.repository.commit({ a: 'a' })
+    const at = `/projects/${project.id}`
+    for (const [name, create_access_level] of [
+      ['v*', 0],
+      ['v1*', 30],
+    ] as const)
+      expect((await world.root.post(`${at}/protected_tags`, { name, create_access_level })).status).toBe(201)
+    const create = (tag_name: string) => developer.post(`${at}/repository/tags`, { tag_name, ref: 'main' })
+    expect(await create('v1.0')).toMatchObject({ status: 201, json: { protected: true } })
+    expect(await create('v2.0')).toMatchObject({ status: 400, json: { message: texts.createTag } })
+    expect((await world.root.delete(`${at}/protected_tags/v1%2A`)).status).toBe(204)
+    expect(await create('v1.1')).toMatchObject({ status: 400, json: { message: texts.createTag } })
+  })
+
   test('a push with one refused branch is refused completely', async ({ world }) => {
     await using folder = await temporaryFolder()
     const it = await cloned(world, folder.path, [{ name: 'main' }], ['developer'])
