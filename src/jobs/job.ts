@@ -21,8 +21,11 @@ export type Job<I extends TObject = TObject> = {
    * Needs a key.
    */
   readonly alone?: (input: Static<I>) => string
-  /** Limits that the job counts against while it runs; while one is reached, it waits in the queue. Needs a key. */
-  readonly limits?: (input: Static<I>, ctx: Ctx) => Promise<JobLimits | undefined>
+  /**
+   * Limits that the job counts against while it runs; while one is reached, it waits in the queue. `share` names who caused it, or the jobs
+   * that the service itself enqueues (`job-shares.ts`). Needs a key.
+   */
+  readonly limits?: (input: Static<I>, ctx: Ctx, share: string | undefined) => Promise<JobLimits | undefined>
   /**
    * Whether it may take minutes, because it waits for other servers or handles a whole repository. Such jobs have slots of their own
    * (`slowJobsAtOnce`), so that no other job waits for them. Needs limits or a queue.

@@ -290,6 +290,49 @@ test('a job that has to wait keeps the count of its attempts: one that ends the 
   await runner.stop()
 })
 
+test('the limits of a job depend on the user who caused it, also by another job, or on its name', async () => {
+  own ??= World.start()
+  const world = await own
+  const ended = Promise.withResolvers<void>()
+  const shares: (string | undefined)[] = []
+  const second = job({
+    name: 'caused_second',
+    input: Type.Object({ n: Type.Integer() }),
+    key: ({ n }) => `caused_second:${n}`,
+    limits: async (_, __, share) => {
+      shares.push(share)
+      return { caused: 5 }
+    },
+    attempts: 1,
+    async run() {
+      if (shares.length === 2) ended.resolve()
+    },
+  })
+  const first = job({
+    ...second,
+    name: 'caused_first',
+    key: ({ n }) => `caused_first:${n}`,
+    limits: async () => ({ caused: 5 }),
+    run: async (input, ctx) => void (await ctx.transaction((tx) => enqueue(tx, second, input))),
+  })
+  const ctx = await contextFor(world, null)
+  await ctx.transaction(async (tx) => {
+    await enqueue({ ...tx, share: 'user 7' }, first, { n: 1 })
+    await enqueue(tx, second, { n: 2 })
+  })
+  const runner = await startJobs({
+    databaseUrl: world.databaseUrl,
+    jobs: [first, second],
+    open: async () => ctx,
+    log: pino({ level: 'silent' }),
+    concurrency: 3,
+    onBroken: fail,
+  })
+  await ended.promise
+  await runner.stop()
+  expect(shares.toSorted()).toEqual(['caller user 7', 'job caused_second'])
+})
+
 test('a start removes queues without jobs, unless a job is being added', async () => {
   own ??= World.start()
   const world = await own

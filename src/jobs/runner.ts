@@ -227,13 +227,16 @@ async function runInTurn(
   payload: any,
   ctx: Ctx,
   later: (delayMs: number) => Promise<number>,
-  { log, throttle, limits }: RunParts,
+  { log, throttle, limits, row }: RunParts,
 ): Promise<void> {
   const key = job.throttled ? job.key?.(payload) : undefined
   const delayMs = key === undefined ? 0 : throttle.delayMs(key)
   if (delayMs > 0) return void (await later(delayMs))
   const alone = job.alone?.(payload)
-  const limited = { ...(await job.limits?.(payload, ctx)), ...(alone !== undefined && { [alone]: 1 }) }
+  const limited = {
+    ...(await job.limits?.(payload, ctx, sharesOfRow(row.flags).share)),
+    ...(alone !== undefined && { [alone]: 1 }),
+  }
   const entered = Object.keys(limited).length > 0 ? limits.enter(job.key!(payload), limited) : undefined
   if (entered && 'retryMs' in entered) return void (await later(entered.retryMs))
   const began = performance.now()

@@ -31,7 +31,7 @@ const limitsOfSlow: Readonly<Record<string, (n: number) => JobLimits | Promise<J
   exports: (n) => archiveLimits('export', { userId: n, url: undefined }),
   imports: (n) => archiveLimits('import', { userId: n, url: undefined }),
   'long jobs': longJobLimits,
-  packing: packingLimits,
+  packing: (n) => packingLimits({}, {} as Ctx, `user ${n}`),
 }
 
 /** Number of jobs that the limits admit at once. */
@@ -62,6 +62,16 @@ test('two users never have all slots for remotes, nor all for one kind of work, 
   expect(await Promise.all([remote('import'), remote('mirror'), longJobLimits].map(ofTwo))).toEqual([true, true, true])
 })
 
+test('one user never has all slots for packing, and has two while no one else needs them', async () => {
+  const limits = new Limits()
+  const enter = async (n: number, share: string) =>
+    limits.enter(`${n}`, await packingLimits({}, {} as Ctx, `caller ${share}`))
+  const entered: boolean[] = []
+  for (const [n, share] of ['ann', 'ann', 'ann', 'bob', 'bob'].entries())
+    entered.push('leave' in (await enter(n, share)))
+  expect(entered).toEqual([true, true, false, true, false])
+})
+
 test('jobs that contact other servers, or whose number at once is limited, are slow', () => {
   const limited = jobs.filter(({ outgoing, limits }) => outgoing || limits)
   expect(limited.filter(({ slow }) => !slow)).toEqual([])
@@ -75,7 +85,10 @@ test.for(['rebase_source', 'delete_merged_branches', 'housekeep_repository', 'ho
     const job = jobs.find((each) => each.name === name)!
     const limits = new Limits()
     const ofJob = async (n: number) =>
-      limits.enter(`${name} ${n}`, (await job.limits!({ mergeRequestId: n, projectId: n, actorId: 1 }, {} as Ctx))!)
+      limits.enter(
+        `${name} ${n}`,
+        (await job.limits!({ mergeRequestId: n, projectId: n, actorId: 1 }, {} as Ctx, 'caller ann'))!,
+      )
     const tries = await Promise.all(Array.from({ length: 100 }, (_, n) => ofJob(n)))
     expect(tries.filter((each) => 'leave' in each).length).toBeLessThanOrEqual(jobsAtOnce / 2)
   },

@@ -20,8 +20,13 @@ import { repositoryFacts } from './repository-facts.ts'
 /** Maximum loose refs; more make listing refs slow. */
 const looseRefs = 500
 
-/** Of jobs that pack a repository, which may take minutes: maximum at once, for all owners of repositories. */
-export const packingLimits = async (): Promise<JobLimits> => ({ packing: 3 })
+/** Of jobs that pack a repository, which may take minutes: maximum at once, and of them those that one user caused. */
+const [packedAtOnce, packedOfOne] = [3, 2]
+
+export const packingLimits = async (_input: object, _ctx: Ctx, share: string | undefined): Promise<JobLimits> => ({
+  packing: packedAtOnce,
+  ...(share !== undefined && { [`packing: ${share}`]: { atMost: packedOfOne, of: ['packing'] } }),
+})
 
 /** Packs a repository after enough pushes. */
 export const housekeepAfterPushes = job({
