@@ -315,6 +315,21 @@ describe('git over HTTP', () => {
     await expect(git(work, 'push', '-q', `${at(ann).slice(0, -4)}!.git`, 'main')).rejects.toThrow()
   })
 
+  test('a refused push that has created its project says both, and the next one goes there', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const work = await workTree(folder.path)
+    const remote = world.remote({ url: `${world.origin}/${ann.username}/refused.git` } as never, ann)
+    const push = (ref: string) =>
+      gitMessages(work, 'push', remote, ref).catch((error: { stderr: string }) => error.stderr)
+    const output = await push('main:refs/heads/0123456789012345678901234567890123456789')
+    expect(output).toContain('You cannot create a branch with a 40-character hexadecimal branch name.')
+    expect(output).toContain(`The private project ${ann.username}/refused was successfully created.`)
+    expect((await ann.get(`/projects/${ann.username}%2Frefused`)).json).toMatchObject({ empty_repo: true })
+    expect(await push('main')).not.toContain('created')
+    expect((await ann.get(`/projects/${ann.username}%2Frefused`)).json).toMatchObject({ default_branch: 'main' })
+  })
+
   test('a push that cannot create its project shows why, and creates nothing', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()

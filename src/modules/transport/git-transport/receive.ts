@@ -78,7 +78,9 @@ export async function receivePush(
       const refused = await refusalOf(ctx, target, updates, async () => quarantine, transport)
       const lost = refused ? undefined : await refusedNow?.()
       const messages = lost === undefined ? refused : [lost]
-      if (messages) return { ok: false, messages }
+      // The project stays for the next push, to which the client can correct this one.
+      if (messages)
+        return { ok: false, messages: [...messages, ...(created ? createdMessage(ctx, target, transport) : [])] }
       // They are about projects.
       if ('project' in target) parsed = parsePushOptions(pushOptions)
       const intended = {
