@@ -7,9 +7,6 @@ import { keepsPlainUrls } from './plain-urls.ts'
 /** What begins a reference, an emoji code or a checkbox. */
 const meaningful = /^[#!&$~%@:[0-9a-f]/
 
-/** How the text of a list item begins that is a task. */
-const task = /^\[([ xX])\][ \t]+\S/
-
 /** The rest of a domain and a URL after `www.`. */
 const domainTail = /^[\p{L}\p{N}_-]{1,63}(?:\.[\p{L}\p{N}_-]{1,63}){1,10}(?::\d{1,5})?(?:[/?#][^\s<]{0,1500})?/u
 
@@ -123,16 +120,6 @@ export function parseMarkdown(text: string, isLine: boolean): Parsed {
   const tokens = isLine ? parser.parseInline(source, env) : parser.parse(source, env)
   refuseExcess(tokens)
   return { tokens, toHtml: (blocks) => parser.renderer.render([...blocks], parser.options, env) }
-}
-
-/** Whether the list items of a document that are tasks are done, in order. Parses blocks only: linear time, some milliseconds for 16 KiB. */
-export function tasksOf(text: string): boolean[] {
-  const tokens: Token[] = []
-  documents.block.parse(normalized(text), documents, {}, tokens)
-  return tokens.flatMap(({ type, content }, at) => {
-    const mark = type === 'inline' && tokens[at - 2]?.type === 'list_item_open' ? task.exec(content) : null
-    return mark ? [mark[1] !== ' '] : []
-  })
 }
 
 /** Throws if the tokens become too many characters or elements: before they are written and parsed again. */
