@@ -109,6 +109,16 @@ describe('GET …/merge_ref', () => {
     expect((await world.root.get(`${at}/merge_ref`)).json).not.toEqual(got.json)
   })
 
+  test('merge_ref returns one commit, that of the ref, to users who ask for it at the same time', async ({ world }) => {
+    const { at, project, iid } = await openMergeRequest(world)
+    const users = await Promise.all(Array.from({ length: 4 }, () => world.user()))
+    const found = await Promise.all([...users, ...users].map((user) => user.get(`${at}/merge_ref`)))
+    const ref = project.repository.git('rev-parse', `refs/merge-requests/${iid}/merge`)
+    expect(found.map(({ status, json }) => ({ status, json }))).toEqual(
+      found.map(() => ({ status: 200, json: { commit_id: ref } })),
+    )
+  })
+
   test('400 for merge_ref of a merge request that cannot be merged', async ({ world }) => {
     const { at, project } = await openMergeRequest(world, { files: { a: 'theirs\n' } })
     project.repository.commit({ a: 'ours\n' })

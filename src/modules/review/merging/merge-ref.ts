@@ -6,7 +6,7 @@ import { cacheCommit, parseCommit, readCommit } from '../../../git/objects/commi
 import { commitObject, emptyTreeFor, writeObjects } from '../../../git/objects/objects.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { updateRefs } from '../../../git/refs/update-refs.ts'
-import { invalid, rowNotFound } from '../../../kernel/failure.ts'
+import { Failure, invalid, rowNotFound } from '../../../kernel/failure.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { readHeads, targetRepository } from './heads.ts'
@@ -17,12 +17,25 @@ import { syncWithBranches } from './update.ts'
 /** The ref with the result of a merge; every reader may fetch it. */
 const mergeRef = (iid: number): RefName => `refs/merge-requests/${iid}/merge` as RefName
 
+/** Attempts while other requests move the ref: each move means that one of them has merged the heads of that time. */
+const attempts = 5
+
 /**
- * Merges the current heads of both branches into a separate ref; no branch moves. Creates the ref if it does not exist. Fails if
- * the merge request is not open or cannot be merged.
+ * Merges the current heads of both branches into a separate ref; no branch moves. Creates the ref if it does not exist. Concurrent
+ * requests, in any process, return the commit that one of them made, which the ref has. Fails if the merge request is not open or
+ * cannot be merged.
  */
 export async function ensureMergeRef(ctx: Ctx, subject: MergeRequestSubject): Promise<Oid> {
   await syncWithBranches(ctx, subject.id)
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const merged = await mergeOnce(ctx, subject)
+    if (merged) return merged
+  }
+  throw new Failure('unavailable', 'The merge ref is being changed by other requests')
+}
+
+/** Undefined if another request has moved the ref meanwhile. */
+async function mergeOnce(ctx: Ctx, subject: MergeRequestSubject): Promise<Oid | undefined> {
   const row = await findMerging(ctx.db, subject.id)
   if (!row) throw rowNotFound()
   const { source, target } = await readHeads(ctx, row)
@@ -45,6 +58,6 @@ export async function ensureMergeRef(ctx: Ctx, subject: MergeRequestSubject): Pr
   })
   await writeObjects(repo, [...emptyTreeFor(tree), object])
   cacheCommit(repo, parseCommit(object.oid, object.content))
-  await updateRefs(repo, [{ name, to: object.oid }])
-  return object.oid
+  const outcome = await updateRefs(repo, [{ name, from: at ?? 'absent', to: object.oid }])
+  return outcome === 'moved' ? object.oid : undefined
 }
