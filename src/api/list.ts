@@ -15,7 +15,7 @@ export type Crowded = {
   readonly from: (range: Sql) => Sql
   /** The condition of the part, cheap for each row. */
   readonly where: Sql
-  /** So many rows of the table are checked, up to 65,536 in all, for each row that is needed; 256 if absent. */
+  /** Rows of the table that are checked for each one that is needed, up to 65,536 in all; 256 if absent. */
   readonly among?: number
 }
 

@@ -38,7 +38,9 @@ export function pickedRows(list: List, where: Sql, limit: number, offset: number
   const exactly = (candidates: Sql) => sql`
     (
       with first_ones as materialized (${candidates} limit ${literal(needed)})
-      select ${picked} from first_ones limit ${rows}
+      select ${picked}
+      from first_ones
+      limit ${rows}
     )
   `
   const rowsOf = ({ own }: ListPart, condition: Sql, tables = own?.from ?? from) =>

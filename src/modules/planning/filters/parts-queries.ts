@@ -153,7 +153,9 @@ function labelledInProjects(
   return [
     sql`
       case
-        when (select count(*) from list_projects) >= ${projectsOfHash(type, labelled)} then ${isAmongLabelled(type, search)}
+        when (
+          select count(*) from list_projects
+        ) >= ${projectsOfHash(type, labelled)} then ${isAmongLabelled(type, search)}
         else ${labelCondition!}
       end
     `,

@@ -62,8 +62,9 @@ export function looksUpLabels(type: PlannedType, titles: readonly string[]): Sql
   const titled = (title: string) => sql`from labels l where lower(l.title) = lower(${title})`
   const isTitled = (title: string) => sql`
     case
-      when (select count(*) from (select ${titled(title)} limit ${literal(keptLabels + 1)}) as first_ones) <= ${literal(keptLabels)}
-      then coalesce(ml.label_id in (select l.id ${titled(title)}), false)
+      when (
+        select count(*) from (select ${titled(title)} limit ${literal(keptLabels + 1)}) as first_ones
+      ) <= ${literal(keptLabels)} then coalesce(ml.label_id in (select l.id ${titled(title)}), false)
       else (select lower(l.title) from labels l where l.id = ml.label_id) = lower(${title})
     end
   `
