@@ -6,6 +6,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { FetchSharingOptions } from '../../src/git/sharing/fetch-sharing.ts'
 import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
@@ -316,6 +317,23 @@ describe('without room for shared packs', () => {
     expect(sizes[0]).toBeGreaterThan(1_000_000)
     expect(storm.packs).toHaveLength(2)
     expect(await times(3, () => storm.clone('--depth=5'))).toEqual([4, 4, 4])
+  })
+
+  test('a client that takes nothing is cut off while others wait for it to have its part of a pack that reached the limit', async () => {
+    await using storm = await Storm.start({ maxBytes: 1_000_000, stalledMs: 500 })
+    grow(storm.project)
+    storm.hold(true)
+    const asked = storm.ask()
+    await expect.poll(() => storm.packs.length).toBe(1)
+    const joining = storm.ask()
+    // Nothing shows that a client has joined a pack that is held. One that came too late would have its own.
+    await delay(300)
+    storm.hold(false)
+    await using stalled = await asked
+    await using reading = await joining
+    expect((await buffer(reading)).length).toBeGreaterThan(20_000_000)
+    expect(storm.packs).toHaveLength(1)
+    await expect(buffer(stalled)).rejects.toThrow('aborted')
   })
 
   test('clones that share a pack complete when the disk becomes full', async ({ skip }) => {

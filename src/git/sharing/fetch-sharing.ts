@@ -18,6 +18,11 @@ export type FetchSharingOptions = {
   readonly maxBytes?: number
   /** Bytes of the disk that remain free for everything else. Default 1 GiB. */
   readonly minFreeBytes?: number
+  /**
+   * Time in milliseconds after which a client that takes nothing is cut off, if others wait for it: those of a response for which the disk has no room.
+   * Default one minute.
+   */
+  readonly stalledMs?: number
 }
 
 /** How long a fetch waits for the process of another caller, who may have too many of them waiting. */
@@ -70,10 +75,11 @@ export class FetchSharing {
     maxResponses = 200,
     maxBytes = 2 * 1024 ** 3,
     minFreeBytes = 1024 ** 3,
+    stalledMs = 60_000,
   }: FetchSharingOptions) {
     this.maxBytes = maxBytes
     this.#sockets = sockets
-    this.#options = { folder, joinableMs, maxResponses, maxBytes, minFreeBytes }
+    this.#options = { folder, joinableMs, maxResponses, maxBytes, minFreeBytes, stalledMs }
   }
 
   /**
@@ -124,7 +130,8 @@ export class FetchSharing {
       origin.is = found ? 'peer' : 'git'
       return found ?? startGit(signal)
     }
-    const response = new SharedResponse({ bytes, start, mayGrow: (more) => this.#mayGrow(more) })
+    const { stalledMs } = this.#options
+    const response = new SharedResponse({ bytes, start, mayGrow: (more) => this.#mayGrow(more), stalledMs })
     const entry: Entry = { response, caller, origin }
     this.#entries.set(key, entry)
     this.#stored.add(response)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
 import type { Exit } from '../runner/protocol.ts'
 import type { GrowingBytes } from './growing-bytes.ts'
@@ -28,6 +29,13 @@ type ResponseParts = {
   readonly start: StartResponse
   /** Decides whether this many more bytes may be written to disk. */
   readonly mayGrow: (bytes: number) => Promise<boolean>
+  /** Time in milliseconds after which a reader that takes nothing is cut off, if others wait for it. */
+  readonly stalledMs: number
+}
+
+type Place = {
+  position: number
+  isCutOff: boolean
 }
 
 /** Several readers of a response that is being written get parts of at least this size, unless nothing comes for this time in milliseconds. */
@@ -47,8 +55,9 @@ export class SharedResponse {
   readonly #bytes: GrowingBytes
   readonly #start: StartResponse
   readonly #mayGrow: (bytes: number) => Promise<boolean>
+  readonly #stalledMs: number
   readonly #stop = new AbortController()
-  readonly #places = new Set<{ position: number }>()
+  readonly #places = new Set<Place>()
   #changed = Promise.withResolvers<void>()
   /** Packets that no longer fit on disk: in memory until every reader has them, so that the slowest sets the pace. */
   #tail: Buffer | undefined
@@ -60,10 +69,11 @@ export class SharedResponse {
   #isRetired = false
   readonly #close: () => void
 
-  constructor({ bytes, start, mayGrow }: ResponseParts) {
+  constructor({ bytes, start, mayGrow, stalledMs }: ResponseParts) {
     this.#bytes = bytes
     this.#start = start
     this.#mayGrow = mayGrow
+    this.#stalledMs = stalledMs
     const started = Promise.withResolvers<void>()
     this.started = started.promise
     this.started.catch(() => {})
@@ -91,10 +101,12 @@ export class SharedResponse {
 
   /** A reader from the start of the response. The process ends when the last reader leaves before the end. */
   join(): ResponseReader {
-    const place = { position: 0 }
+    const place: Place = { position: 0, isCutOff: false }
     this.#places.add(place)
     return {
       next: async () => {
+        if (place.isCutOff)
+          throw new Failure('unavailable', 'The client took nothing for too long while others waited.')
         const part = await this.#next(place.position)
         if (!Buffer.isBuffer(part)) return part
         place.position += part.length
@@ -104,10 +116,15 @@ export class SharedResponse {
       leave: () => {
         this.#places.delete(place)
         this.#wake()
-        if (!this.hasReaders && !this.#end) this.#stop.abort()
+        if (this.#served.length === 0 && !this.#end) this.#stop.abort()
         this.#closeIfUnused()
       },
     }
+  }
+
+  /** The readers that have not been cut off. */
+  get #served(): Place[] {
+    return [...this.#places].filter(({ isCutOff }) => !isCutOff)
   }
 
   /** Frees the bytes after the last reader has left. */
@@ -223,7 +240,19 @@ export class SharedResponse {
     this.#startOfTail = this.#tail ? this.#endOfTail : this.#bytes.size
     this.#tail = Buffer.concat(packets)
     this.#wake()
-    while ([...this.#places].some(({ position }) => position < this.#endOfTail)) await this.#changed.promise
+    await this.#everyoneHasTail()
+  }
+
+  /** Waits until each reader has the tail. If none takes anything for a time while others have it, those that lack it are cut off. */
+  async #everyoneHasTail(): Promise<void> {
+    for (;;) {
+      const served = this.#served
+      const behind = served.filter(({ position }) => position < this.#endOfTail)
+      if (behind.length === 0) return
+      const changed = this.#changed.promise
+      if (behind.length === served.length) await changed
+      else if (await isLate(changed, this.#stalledMs)) for (const place of behind) place.isCutOff = true
+    }
   }
 
   async #contentSoFar(): Promise<Content> {
@@ -241,6 +270,17 @@ export class SharedResponse {
       }
     }
     return { length, sha256: digest.digest('hex') }
+  }
+}
+
+/** Whether a promise does not resolve within this time. */
+async function isLate(promise: Promise<void>, ms: number): Promise<boolean> {
+  const timer = new AbortController()
+  const late = delay(ms, true, { signal: timer.signal, ref: false }).catch(() => false)
+  try {
+    return await Promise.race([promise.then(() => false), late])
+  } finally {
+    timer.abort()
   }
 }
 
