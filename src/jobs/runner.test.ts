@@ -6,16 +6,27 @@ import { delayOf, failJobsWithoutKey, jobRows, lockJob, queueNames } from '../..
 import { TcpProxy } from '../../test/tcp-proxy.ts'
 import { waitMs } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
+import type { Ctx } from '../api/ctx.ts'
 import { DatabaseLost } from '../db/connection-errors.ts'
 import { dequeue, enqueue, enqueueEach, type Job, job } from './job.ts'
 import { queueState } from './queue-state.ts'
-import { type JobRunner, startJobs } from './runner.ts'
+import { type JobRunner, type JobRunnerOptions, startJobs } from './runner.ts'
 import { Throttle } from './throttle.ts'
 
 /** For runners that must not fail. */
 const fail = (error: Error) => {
   throw error
 }
+
+const startRunner = (world: World, ctx: Ctx, jobs: readonly Job<any>[], more: Partial<JobRunnerOptions> = {}) =>
+  startJobs({
+    databaseUrl: world.databaseUrl,
+    jobs,
+    open: async () => ctx,
+    log: pino({ level: 'silent' }),
+    onBroken: fail,
+    ...more,
+  })
 
 let own: Promise<World> | undefined
 afterAll(async () => (await own)?.[Symbol.asyncDispose]())
@@ -40,13 +51,7 @@ test('jobs locked by a killed runner, and those queued behind them, run after th
     await enqueue(tx, counted, { n: 2 })
   })
   await lockJob(world, (await jobRows(world)).find(({ payload }) => payload.n === 1)!, 'killed')
-  const runner = await startJobs({
-    databaseUrl: world.databaseUrl,
-    jobs: [counted],
-    open: async () => ctx,
-    log: pino({ level: 'silent' }),
-    onBroken: fail,
-  })
+  const runner = await startRunner(world, ctx, [counted])
   await both
   await runner.stop()
   expect(ran.sort()).toEqual([1, 2])
@@ -72,13 +77,7 @@ test('a job that was added again while it ran, and was killed then, does not sta
   await lockJob(world, (await jobRows(world)).find(({ key }) => key === 'added_again')!, 'killed')
   await add()
   const before = await queueState(ctx.db)
-  const runner = await startJobs({
-    databaseUrl: world.databaseUrl,
-    jobs: [again, failed],
-    open: async () => ctx,
-    log: pino({ level: 'silent' }),
-    onBroken: fail,
-  })
+  const runner = await startRunner(world, ctx, [again, failed])
   await ran.promise
   await runner.stop()
   expect([before.running, (await queueState(ctx.db)).failed]).toEqual([1, before.failed])
@@ -108,12 +107,7 @@ test('a throttled job waits in the queue until its pause is over', async () => {
   })
   const ctx = await contextFor(world, null)
   await ctx.transaction((tx) => enqueue(tx, slow, { n: 1 }))
-  const runner = await startJobs({
-    databaseUrl: world.databaseUrl,
-    jobs: [slow],
-    open: async () => ctx,
-    log: pino({ level: 'silent' }),
-    onBroken: fail,
+  const runner = await startRunner(world, ctx, [slow], {
     throttle,
   })
   // One check before the first run, one at its end, and one for each early attempt at the second run.
@@ -148,12 +142,7 @@ describe('shares of the slots of quick jobs', () => {
 
   const starting = async (world: World, ...jobs: Job<any>[]) => {
     const ctx = await contextFor(world, null)
-    return startJobs({
-      databaseUrl: world.databaseUrl,
-      jobs,
-      open: async () => ctx,
-      log: pino({ level: 'silent' }),
-      onBroken: fail,
+    return startRunner(world, ctx, jobs, {
       concurrency: 6,
     })
   }
@@ -233,14 +222,9 @@ test('jobs with the same name run alone, beside others', async () => {
   })
   const ctx = await contextFor(world, null)
   await ctx.transaction((tx) => enqueue(tx, one, { n: 1 }))
-  const runner = await startJobs({
-    databaseUrl: world.databaseUrl,
-    jobs: [one, other],
-    open: async () => ctx,
-    log: pino({ level: 'silent' }),
+  const runner = await startRunner(world, ctx, [one, other], {
     // One that waits, and two for the others: of two, the jobs of one name would have one.
     concurrency: 3,
-    onBroken: fail,
   })
   await begun.promise
   await ctx.transaction(async (tx) => {
@@ -270,13 +254,8 @@ test('a job that has to wait keeps the count of its attempts: one that ends the 
   })
   const ctx = await contextFor(world, null)
   await ctx.transaction((tx) => enqueue(tx, one, { n: 1 }))
-  const runner = await startJobs({
-    databaseUrl: world.databaseUrl,
-    jobs: [one],
-    open: async () => ctx,
-    log: pino({ level: 'silent' }),
+  const runner = await startRunner(world, ctx, [one], {
     concurrency: 3,
-    onBroken: fail,
   })
   await begun.promise
   const second = async () => (await jobRows(world)).find(({ key }) => key === 'one_of_limit:2') as any
@@ -320,13 +299,8 @@ test('the limits of a job depend on the user who caused it, also by another job,
     await enqueue({ ...tx, share: 'user 7' }, first, { n: 1 })
     await enqueue(tx, second, { n: 2 })
   })
-  const runner = await startJobs({
-    databaseUrl: world.databaseUrl,
-    jobs: [first, second],
-    open: async () => ctx,
-    log: pino({ level: 'silent' }),
+  const runner = await startRunner(world, ctx, [first, second], {
     concurrency: 3,
-    onBroken: fail,
   })
   await ended.promise
   await runner.stop()
@@ -346,8 +320,7 @@ test('a start removes queues without jobs, unless a job is being added', async (
     run: async () => {},
   })
   const startAndStop = async () => {
-    const options = { databaseUrl: world.databaseUrl, jobs: [], open: async () => ctx, onBroken: fail }
-    const runner = await startJobs({ ...options, log: pino({ level: 'silent' }) })
+    const runner = await startRunner(world, ctx, [])
     await runner.stop()
   }
   const names = async () => (await queueNames(world)).filter((name) => name.startsWith('of '))

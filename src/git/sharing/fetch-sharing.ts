@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
-import { setTimeout as delay } from 'node:timers/promises'
 import { BlockPool } from './block-pool.ts'
 import { GrowingBytes } from './growing-bytes.ts'
+import { isLate } from './late.ts'
 import { Peers } from './peers.ts'
 import { type ResponseReader, SharedResponse, type Source, type StartResponse } from './shared-response.ts'
 
@@ -106,15 +106,7 @@ export class FetchSharing {
   async #joinKnown({ response, caller: first }: Entry, caller: string): Promise<ResponseReader | undefined> {
     const reader = response.join()
     if (first === caller) return reader
-    const timer = new AbortController()
-    const isRunning = await Promise.race([
-      response.started.then(
-        () => true,
-        () => false,
-      ),
-      delay(otherCallerMs, false, { signal: timer.signal, ref: false }).catch(() => false),
-    ])
-    timer.abort()
+    const isRunning = !(await isLate(response.started, otherCallerMs).catch(() => true))
     if (isRunning) return reader
     reader.leave()
     return undefined

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
 import type { Exit } from '../runner/protocol.ts'
 import type { GrowingBytes } from './growing-bytes.ts'
+import { isLate } from './late.ts'
 import { Packets, packPacket, Response } from './packets.ts'
 
 /** The bytes of a response, and how git, which writes it, ended. */
@@ -270,17 +270,6 @@ export class SharedResponse {
       }
     }
     return { length, sha256: digest.digest('hex') }
-  }
-}
-
-/** Whether a promise does not resolve within this time. */
-async function isLate(promise: Promise<void>, ms: number): Promise<boolean> {
-  const timer = new AbortController()
-  const late = delay(ms, true, { signal: timer.signal, ref: false }).catch(() => false)
-  try {
-    return await Promise.race([promise.then(() => false), late])
-  } finally {
-    timer.abort()
   }
 }
 

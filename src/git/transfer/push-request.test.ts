@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseSmallRequest } from './push-request.ts'
 
-test('what is no pkt-line is left to git at once: over SSH more of it may never come', () => {
+test('bytes that begin no pkt-line are left to git at once, because over SSH no more may come', () => {
   for (const text of ['z', '00zz', 'zzzz', '0003', 'GET / HTTP/1.1']) {
     const command = `${'0'.repeat(40)} ${'1'.repeat(40)} refs/heads/main\0 report-status side-band-64k`
     const first = `${(command.length + 4).toString(16).padStart(4, '0')}${command}`

@@ -71,12 +71,15 @@ export function labelledOnce(
   return { from: sql`from (${once}) as m`, where: hasOthers(type, search) }
 }
 
+/** The noteable `m` is one of these ids, which are kept in a hash table. */
+export const isOneOf = (ids: Sql): Sql => sql`coalesce(m.id in (${ids}), false)`
+
 /**
  * The noteable `m` has all of the labels: looked up in a hash table of those that have them. Their number is that of entries of an index,
  * while the labels of each noteable are some ten pages.
  */
 export const isAmongLabelled = (type: ScheduledType, search: LabelSearch): Sql =>
-  sql`(coalesce(m.id in (${havingAll(type, search)}), false) and ${hasOthers(type, search)})`
+  sql`(${isOneOf(havingAll(type, search))} and ${hasOthers(type, search)})`
 
 /** The noteables that have the rarest of some labels, and maybe not the others. */
 export type Labelled =

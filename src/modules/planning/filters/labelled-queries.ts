@@ -4,7 +4,7 @@ import type { Db } from '../../../db/db.ts'
 import { and, join, raw, type Sql, sql } from '../../../db/sql.ts'
 import { type ScheduledType, tableOf } from '../../discussion/index.ts'
 import { openVisibility } from '../../projects/index.ts'
-import { findLabelled, type Labelled, many } from './label-queries.ts'
+import { findLabelled, isOneOf, type Labelled, many } from './label-queries.ts'
 import { type Access, accessOf, countedByLabels, type Reached, walked, walkedAlone } from './parts-queries.ts'
 
 /** The noteables with the rarest of the labels, of some audiences only. */
@@ -19,9 +19,6 @@ const ofIds = (where: readonly Sql[], ids: readonly number[]): Decided => ({
   parts: [{ ...everything, few: true }],
   few: 2 * many,
 })
-
-/** The noteable `m` is one of those that have a label, which are kept in a hash table. */
-const isOneOf = (rows: Sql): Sql => sql`coalesce(m.id in (${rows}), false)`
 
 /**
  * Whether to read rows in order until there are enough with a label, instead of sorting all `found` that have it. Of N noteables, of which one of four

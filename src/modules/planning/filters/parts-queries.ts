@@ -80,6 +80,11 @@ export function numberIn(reached: Reached, projects: Sql, hiddenOnly?: Sql): Sql
   return isNumbered(reached) ? issuesIn({ caller, projects, hiddenOnly, state }) : undefined
 }
 
+/** What PostgreSQL estimates: `p.reltuples` projects and `m.reltuples` noteables. */
+const fromSizes = (type: ScheduledType): Sql => sql`
+  from pg_class p, pg_class m where p.oid = 'projects'::regclass and m.oid = '${tableOf(type)}'::regclass
+`
+
 /**
  * Projects of a caller or group from which on a part counts as crowded. With n of P projects and r noteables in each, reading in order
  * until `rows` are found takes `rows` · P / n rows, and sorting all takes n · r; PostgreSQL estimates P and r. With filters, the first one takes
@@ -90,13 +95,7 @@ function manyProjects({ type, filters, labels }: Reached, rows: number, labelled
   const usual = literal(labels ? 16 : filters.length > 0 ? 4 : 1)
   const factor = labelled ? sql`greatest(1, sqrt(0.03 * m.reltuples / ${labelled}::double precision))` : usual
   const many = sql`${factor} * p.reltuples * sqrt(${rows}::double precision / greatest(m.reltuples, 1))`
-  return sql`
-    (
-      select greatest(200, least(5000, ${many}))::integer
-      from pg_class p, pg_class m
-      where p.oid = 'projects'::regclass and m.oid = '${tableOf(type)}'::regclass
-    )
-  `
+  return sql`(select greatest(200, least(5000, ${many}))::integer ${fromSizes(type)})`
 }
 
 /** The first rows of the table that meet conditions on `m`. */
@@ -134,11 +133,7 @@ function projectsOfHash(type: ScheduledType, labelled = veryMany): Sql {
   const share =
     labelled < veryMany ? sql`${labelled}::double precision / greatest(m.reltuples, 1)` : raw('0.125::double precision')
   return sql`
-    (
-      select greatest(${literal(labelled < veryMany ? 20 : 500)}, p.reltuples * ${share} / 14)
-      from pg_class p, pg_class m
-      where p.oid = 'projects'::regclass and m.oid = '${tableOf(type)}'::regclass
-    )
+    (select greatest(${literal(labelled < veryMany ? 20 : 500)}, p.reltuples * ${share} / 14) ${fromSizes(type)})
   `
 }
 
