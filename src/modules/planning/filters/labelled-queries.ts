@@ -73,10 +73,10 @@ export async function labelledOfProject(
   projectId: number,
   whereOf: (filters: readonly Sql[]) => readonly Sql[],
 ): Promise<Decided> {
-  const { type, labels, state, filters } = reached
+  const { type, labels, state } = reached
   const labelled = await findLabelled(db, type, { titles: labels!, state, projectId })
   if (labelled.frequency === 'few') return ofIds(whereOf(filtersBesideLabel(reached)), labelled.ids)
-  if (labelled.frequency === 'very many') return { where: whereOf(filters) }
+  if (labelled.frequency === 'very many') return {}
   return { where: whereOf([...filtersBesideLabel(reached), isOneOf(labelled.rows)]) }
 }
 
