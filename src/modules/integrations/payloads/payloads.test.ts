@@ -203,6 +203,25 @@ describe('payloads', () => {
     ])
   })
 
+  test('a moved issue names the issue that continues it, also if it was closed before', async ({ world }) => {
+    await using made = await hooked(world)
+    const { receiver, project } = made
+    const target = await world.project()
+    const at = `/projects/${project.id}/issues`
+    const moved = async (iid: number) =>
+      (await world.root.post(`${at}/${iid}/move`, { to_project_id: target.id })).json.id
+    for (const title of ['Open', 'Closed']) await world.root.post(at, { title })
+    await world.root.put(`${at}/2`, { state_event: 'close' })
+    const [open, closed] = [await moved(1), await moved(2)]
+    const ofIssue = (iid: number, action: string) =>
+      receiver.request((one) => ofKind('issue', action)(one) && one.json.object_attributes.iid === iid)
+    expect((await ofIssue(1, 'close')).json.object_attributes).toMatchObject({ state: 'closed', moved_to_id: open })
+    expect((await ofIssue(2, 'update')).json).toMatchObject({
+      object_attributes: { state: 'closed', moved_to_id: closed },
+      changes: { moved_to_id: { previous: null, current: closed } },
+    })
+  })
+
   test('links to uploaded images in descriptions and comments are absolute; a new description is among the changes', async ({
     world,
   }) => {

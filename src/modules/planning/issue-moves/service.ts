@@ -63,8 +63,10 @@ export async function moveIssue(ctx: Ctx, subject: IssueSubject, toProjectId: nu
     await copyUploads(tx, row.project_id, target.id, uploads)
     const original = { issue: row, project: subject.project }
     await referToEachOther(tx, actorId, original, { issue: copy, project: target }, 'moved')
-    await closeIssue(tx, row.id, actorId)
     await saveMovedTo(tx, row.id, copy.id)
+    // Closing a closed issue emits nothing.
+    if (!(await closeIssue(tx, row.id, actorId)))
+      await emitIssue(tx, row.id, { kind: 'issue_updated', actorId, changes: { moved_to_id: [null, copy.id] } })
     await moveLink(tx, row.id, copy.id)
     await recordActivity(tx, target.id)
     await emitIssue(tx, copy.id, { kind: 'issue_opened', actorId })
