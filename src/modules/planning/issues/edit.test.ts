@@ -216,6 +216,16 @@ describe('PUT /projects/:id/issues/:issue_iid', () => {
     ])
   })
 
+  test('assignee_ids=0 unassigns all, and one ID needs no list', async ({ world }) => {
+    const { at, rita, olga } = await opened(world)
+    const assigned = async (ids: unknown) =>
+      (await rita.put(at, { assignee_ids: ids })).json.assignees?.map(({ id }: { id: number }) => id)
+    expect(await assigned([rita.id, olga.id])).toEqual([rita.id, olga.id])
+    expect(await assigned(0)).toEqual([])
+    expect(await assigned(String(olga.id))).toEqual([olga.id])
+    expect(await assigned('0')).toEqual([])
+  })
+
   test('an issue that becomes confidential disappears for users who cannot read it any longer', async ({ world }) => {
     const { at, rita, stranger, project } = await opened(world)
     await rita.put(at, { assignee_ids: [stranger.id] })

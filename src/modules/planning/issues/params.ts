@@ -8,7 +8,9 @@ export const attributeParams = {
   confidential: Optional(
     Flag({ description: 'Only the author, assignees and members from reporters on can read the issue' }),
   ),
-  assignee_ids: Optional(List(Id(), { maxItems: maxAssignees, description: 'Assignee user IDs' })),
+  assignee_ids: Optional(
+    List(Id(), { single: true, maxItems: maxAssignees, description: 'Assignee user IDs; 0 unassigns all' }),
+  ),
   assignee_id: Optional(Nullable(Id({ description: 'Assignee user ID; 0 unassigns', deprecated: true }))),
   milestone_id: Optional(
     Nullable(Id({ description: 'ID of a milestone of the project or of its ancestor groups; 0 removes it' })),

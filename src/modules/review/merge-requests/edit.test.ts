@@ -191,6 +191,21 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     ])
   })
 
+  test('0 unassigns all users and reviewers, and one ID needs no list', async ({ world }) => {
+    const { dan, eve, at } = await opened(world)
+    for (const [name, field] of [
+      ['assignee_ids', 'assignees'],
+      ['reviewer_ids', 'reviewers'],
+    ] as const) {
+      const named = async (ids: unknown) =>
+        (await dan.put(at, { [name]: ids })).json[field]?.map(({ id }: { id: number }) => id)
+      expect(await named([eve.id]), name).toEqual([eve.id])
+      expect(await named(0), name).toEqual([])
+      expect(await named(String(eve.id)), name).toEqual([eve.id])
+      expect(await named('0'), name).toEqual([])
+    }
+  })
+
   test('concurrent edits of a merge request are all applied', async ({ world }) => {
     const { dan, at } = await opened(world)
     await Promise.all([

@@ -8,8 +8,12 @@ export const assignee_id = Id({ description: 'Assignee user ID; 0 unassigns', de
 
 /** Attributes that can be set on creation and on update. */
 export const attributeParams = {
-  assignee_ids: Optional(List(Id(), { maxItems: maxAssignees, description: 'Assignee user IDs' })),
-  reviewer_ids: Optional(List(Id(), { maxItems: maxReviewers, description: 'User IDs of the reviewers' })),
+  assignee_ids: Optional(
+    List(Id(), { single: true, maxItems: maxAssignees, description: 'Assignee user IDs; 0 unassigns all' }),
+  ),
+  reviewer_ids: Optional(
+    List(Id(), { single: true, maxItems: maxReviewers, description: 'User IDs of the reviewers; 0 removes all' }),
+  ),
   labels: Optional(CommaList(Text(), { description: 'Label titles; missing labels are created' })),
   remove_source_branch: Optional(Flag({ description: 'Delete the source branch after the merge' })),
   allow_collaboration: Optional(
