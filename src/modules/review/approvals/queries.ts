@@ -32,9 +32,21 @@ const filtered = (people: Sql, filter: PeopleFilter): Sql => {
 export const approvedBy = (mergeRequestId: Sql, filter: PeopleFilter): Sql =>
   filtered(sql`select a.user_id from approvals a where a.merge_request_id = ${mergeRequestId}`, filter)
 
-/** Condition on the merge request with this id: who is requested to approve it. */
-export const approvedWanted = (mergeRequestId: Sql, filter: PeopleFilter): Sql =>
-  filtered(sql`select a.user_id from approvers a where a.merge_request_id = ${mergeRequestId}`, filter)
+/**
+ * Condition on the merge request `m`: who is named to approve it, by the merge request or by a rule that applies to it. Members of the
+ * groups of a rule are not named.
+ */
+export const approvedWanted = (filter: PeopleFilter): Sql =>
+  filtered(
+    sql`
+      select a.user_id from approvers a where a.merge_request_id = m.id
+      union all
+      select ru.user_id
+      from approval_rules r join approval_rule_users ru on ru.approval_rule_id = r.id
+      where ${isHeldFor} and ${appliesRule}
+    `,
+    filter,
+  )
 
 /** Whether a merge request has the required approvals; always true on a plan without approvals. */
 export async function isApproved(db: Db, mergeRequestId: number, plan: Plan): Promise<boolean> {

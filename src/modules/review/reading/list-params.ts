@@ -34,7 +34,7 @@ export const listParams = (scope: 'created_by_me' | 'all') => ({
   approver_ids: Optional(
     ListOr(Id(), presences, {
       tier: 'starter',
-      description: 'User IDs of designated approvers, at most 5; or None, Any',
+      description: 'User IDs of approvers whom the merge request or a rule that applies to it names; or None, Any',
     }),
   ),
   approved_by_ids: Optional(

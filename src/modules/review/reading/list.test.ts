@@ -225,6 +225,42 @@ describe('GET /projects/:id/merge_requests', () => {
       expect.soft(iids(await dan.get(`${at}?${query}`)), query).toEqual(expected)
   })
 
+  test('approver_ids finds users whom an approval rule names, as far as it applies to the merge request', async ({
+    world,
+  }) => {
+    const { dan, eve, project, at, second } = await three(world)
+    const [rob, ron] = [await world.user(), await world.user()]
+    for (const { id } of [rob, ron])
+      await world.root.post(`/projects/${project.id}/members`, { user_id: id, access_level: 20 })
+    const found = async (...users: Client[]) =>
+      iids(await dan.get(`${at}?${users.map(({ id }) => `approver_ids[]=${id}`).join('&')}`))
+    const rule = async (on: string, name: string, users: Client[], more = {}) =>
+      (
+        await world.root.post(`${on}/approval_rules`, {
+          name,
+          approvals_required: 1,
+          user_ids: users.map(({ id }) => id),
+          ...more,
+        })
+      ).json.id
+    await rule(second.at, 'Own', [eve, rob])
+    expect(await found(eve)).toEqual([2])
+    expect(await found(eve, rob)).toEqual([2])
+    expect(await found(eve, ron)).toEqual([])
+    expect(iids(await dan.get(`${at}?approver_ids=Any`))).toEqual([2])
+    expect(iids(await dan.get(`${at}?approver_ids=None`))).toEqual([3, 1])
+    const ofProject = await rule(`/projects/${project.id}`, 'All', [ron])
+    expect(await found(ron)).toEqual([3, 2, 1])
+    expect(await found(ron, eve)).toEqual([2])
+    expect(iids(await dan.get(`${at}?approver_ids=None`))).toEqual([])
+    // The rule of a merge request replaces that of the project.
+    await rule(second.at, 'Replaced', [rob], { approval_project_rule_id: ofProject })
+    expect(await found(ron)).toEqual([3, 1])
+    const stable = (await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'stable' })).json.id
+    await world.root.put(`/projects/${project.id}/approval_rules/${ofProject}`, { protected_branch_ids: [stable] })
+    expect(await found(ron)).toEqual([])
+  })
+
   test('on the free plan approval filters are ignored and there is one assignee', async () => {
     await using free = await World.start({ STITHY_PLAN: 'free' })
     const { project, iid } = await openMergeRequest(free, { approvals_before_merge: 2 })
