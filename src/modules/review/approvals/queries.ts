@@ -39,7 +39,9 @@ export const approvedBy = (mergeRequestId: Sql, filter: PeopleFilter): Sql =>
 export const approvedWanted = (filter: PeopleFilter): Sql =>
   filtered(
     sql`
-      select a.user_id from approvers a where a.merge_request_id = m.id
+      select a.user_id
+      from approvers a
+      where a.merge_request_id = m.id
       union all
       select ru.user_id
       from approval_rules r join approval_rule_users ru on ru.approval_rule_id = r.id
