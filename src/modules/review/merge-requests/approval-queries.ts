@@ -81,7 +81,7 @@ const coversTarget: Sql = sql`
 `
 
 /** The ids of the groups above the project of the merge request `m`. */
-const groupsAbove: Sql = raw(
+export const groupsAbove: Sql = raw(
   `(select d.traversal_ids from projects g join namespaces d on d.id = g.namespace_id where g.id = m.project_id)::bigint[]`,
 )
 
