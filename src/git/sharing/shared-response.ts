@@ -90,9 +90,9 @@ export class SharedResponse {
     return this.#bytes.size
   }
 
-  /** False once bytes are no longer stored: a new reader could not have them. */
+  /** False once a new reader could not have all bytes: some are no longer stored, or git is ending because all readers have left. */
   get isJoinable(): boolean {
-    return this.#tail === undefined
+    return this.#tail === undefined && !this.#stop.signal.aborted
   }
 
   get hasReaders(): boolean {
