@@ -1,8 +1,11 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { changeMergeRequest } from '../../../../test/tables/review.ts'
 import { test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import { isLate } from '../../../git/sharing/late.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
 import { removeMergedBranch } from './remove-branch.ts'
@@ -117,6 +120,24 @@ describe('GET …/merge_ref', () => {
     expect(found.map(({ status, json }) => ({ status, json }))).toEqual(
       found.map(() => ({ status: 200, json: { commit_id: ref } })),
     )
+  })
+
+  test('merge_ref leaves no ref behind when the merge request is deleted at the same time', async ({ world }) => {
+    const { at, project, iid } = await openMergeRequest(world)
+    const { gitDir, git } = { gitDir: project.repository.gitDir, git: project.repository.git.bind(project.repository) }
+    const commits = () => git('cat-file', '--batch-all-objects', '--batch-check=%(objecttype)').match(/^commit$/gm)!
+    const before = commits().length
+    // The request has made its commit, and waits for the lock of the ref.
+    const lock = join(gitDir, `refs/merge-requests/${iid}/merge.lock`)
+    writeFileSync(lock, '')
+    const asked = world.root.get(`${at}/merge_ref`)
+    await expect.poll(() => commits().length).toBe(before + 1)
+    const deleted = world.root.delete(at)
+    await isLate(deleted, 300)
+    rmSync(lock)
+    expect((await deleted).status).toBe(204)
+    expect([200, 404]).toContain((await asked).status)
+    expect(git('for-each-ref', 'refs/merge-requests')).toBe('')
   })
 
   test('400 for merge_ref of a merge request that cannot be merged', async ({ world }) => {

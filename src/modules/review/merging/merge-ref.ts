@@ -11,7 +11,7 @@ import { callerSignature } from '../../accounts/index.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { readHeads, targetRepository } from './heads.ts'
 import { mergeMessage } from './messages.ts'
-import { findMerging } from './queries.ts'
+import { findMerging, lockMerging } from './queries.ts'
 import { syncWithBranches } from './update.ts'
 
 /** The ref with the result of a merge; every reader may fetch it. */
@@ -58,6 +58,10 @@ async function mergeOnce(ctx: Ctx, subject: MergeRequestSubject): Promise<Oid | 
   })
   await writeObjects(repo, [...emptyTreeFor(tree), object])
   cacheCommit(repo, parseCommit(object.oid, object.content))
-  const outcome = await updateRefs(repo, [{ name, from: at ?? 'absent', to: object.oid }])
+  const outcome = await ctx.transaction(async (tx) => {
+    // Whoever deletes it removes its refs afterwards: this one, too.
+    if (!(await lockMerging(tx, row.id))) throw rowNotFound()
+    return updateRefs(repo, [{ name, from: at ?? 'absent', to: object.oid }])
+  })
   return outcome === 'moved' ? object.oid : undefined
 }
