@@ -1,11 +1,16 @@
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { fsync as fsyncCallback, writeFileSync } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { ageOf } from '../../kernel/clock.ts'
 import { syncFolder } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { branchRef } from '../format/ref-name.ts'
+import { OwnedLock, removeLockOfKilled } from '../repository/owned-lock.ts'
 import type { Repository } from '../repository/repository.ts'
+
+const fsync = promisify(fsyncCallback)
 
 const attempts = 50
 
@@ -20,17 +25,11 @@ export async function setDefaultBranch(repo: Repository, name: string): Promise<
   if (!ref) throw new Failure('invalid', 'The default branch is not a valid branch name')
   if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
   const path = join(repo.gitDir, 'HEAD')
-  const lock = `${path}.lock`
-  const file = await openLock(lock)
-  try {
-    await file.writeFile(`ref: ${ref}\n`)
-    await file.sync()
-    await file.close()
-    await rename(lock, path)
-  } catch (error) {
-    await file.close().catch(() => {})
-    await rm(lock, { force: true })
-    throw error
+  {
+    using lock = await takeLock(repo, `${path}.lock`)
+    writeFileSync(lock.file, `ref: ${ref}\n`)
+    await fsync(lock.file)
+    lock.replace(path)
   }
   await syncFolder(repo.gitDir)
 }
@@ -45,15 +44,13 @@ const isStale = (path: string): Promise<boolean> =>
   )
 
 /** The same lock file that git uses. */
-async function openLock(path: string) {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await open(path, 'wx')
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      if (await isStale(path)) await rm(path, { force: true })
-      if (attempt === attempts) throw new Failure('unavailable', 'Another process is changing HEAD', { cause: error })
-      await sleep(20)
-    }
+async function takeLock({ gitDir }: Repository, path: string): Promise<OwnedLock> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const lock = OwnedLock.take(gitDir, path)
+    if (lock) return lock
+    if (removeLockOfKilled(gitDir, path)) continue
+    if (await isStale(path)) await rm(path, { force: true })
+    await sleep(20)
   }
+  throw new Failure('unavailable', 'Another process is changing HEAD')
 }

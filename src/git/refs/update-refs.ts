@@ -90,7 +90,9 @@ async function move(repo: Repository, updates: readonly RefUpdate[]): Promise<'m
       if (isDiskFull(error.exit.stderr))
         throw new NothingMoved('storage_full', 'Insufficient Storage', { cause: error })
       // The remaining cause is a lock held by another process for too long.
-      const removed = updates.filter(({ name }) => removeLockOfKilled(repo.gitDir, lockOf(repo, name)))
+      // Git locks `HEAD` together with the branch that it names.
+      const locks = [...updates.map(({ name }) => lockOf(repo, name)), `${repo.gitDir}/HEAD.lock`]
+      const removed = locks.filter((lock) => removeLockOfKilled(repo.gitDir, lock))
       if (removed.length > 0 || (await removeStaleLocks(repo, { olderThanMs: staleLockMs })) > 0) continue
       if (attempt >= attempts)
         throw new NothingMoved('unavailable', 'The reference is being changed by another process', { cause: error })
