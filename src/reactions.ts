@@ -49,6 +49,7 @@ import {
   closeIssuesAfterMerge,
   closeMergeRequestsOfDeleted,
   closeUnlinked,
+  dropRefsOfDeleted,
   endAutoMergesOfDeleted,
   findClosingIssuesLater,
   findNamedByPush,
@@ -122,6 +123,7 @@ export const reactions: Reactions = alsoForHooks({
   merge_request_approved: [mergeWhenApproved],
   merge_request_auto_merge_enabled: [mergeIfPipelineSucceeded],
   merge_request_closed: [recordMergeRequestState('closed')],
+  merge_request_deleted: [dropRefsOfDeleted],
   merge_request_merge_failed: [updateMergeRequestsAfterFailedMerge],
   merge_request_merged: [recordMergeRequestState('merged'), closeIssuesAfterMerge],
   merge_request_opened: [

@@ -59,6 +59,7 @@ import { commitsInTexts } from './repository/commit-references/jobs.ts'
 import { judgeSignatures } from './repository/signatures/jobs.ts'
 import { closeIssuesOfMerged, findClosingIssues } from './review/closing/jobs.ts'
 import { referToNamedByCommits } from './review/cross-references/jobs.ts'
+import { dropMergeRequestRefs } from './review/merge-requests/drop-refs-job.ts'
 import { mergeAwaited, retryAwaited } from './review/merging/awaited-job.ts'
 import { checkMergeability } from './review/merging/check.ts'
 import { closeOrphaned } from './review/merging/orphaned.ts'
@@ -127,6 +128,7 @@ export const jobs: readonly Job<any>[] = [
   removeMergedBranch,
   settleCutOffMerges,
   settleCutOffSuggestions,
+  dropMergeRequestRefs,
   updateMergeRequests,
   purgeEndedInvitations,
   purgeEndedOauthTokens,

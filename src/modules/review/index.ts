@@ -1,6 +1,7 @@
 export { recordLostApprovers } from './approval-rules/deleted-approvers.ts'
 export { closeIssuesAfterMerge, findClosingIssuesLater } from './closing/jobs.ts'
 export { findNamedByPush } from './cross-references/jobs.ts'
+export { dropRefsOfDeleted } from './merge-requests/drop-refs-job.ts'
 export { MergeRequest } from './merge-requests/entity.ts'
 export { followMilestones, replaceLeftMilestones } from './merge-requests/milestones.ts'
 export { asNoteable } from './merge-requests/noteable.ts'

@@ -7,7 +7,7 @@ import { today } from '../../../../test/tables/statements.ts'
 import { ghosts, referencesToUsers } from '../../../../test/tables/users.ts'
 import { type Client, test, unique, World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
-import { openMergeRequest } from '../../review/merge-requests/testing.ts'
+import { openMergeRequest, refsDropped } from '../../review/merge-requests/testing.ts'
 import { contributions } from './contributions.ts'
 import { removeUser } from './jobs.ts'
 
@@ -52,6 +52,20 @@ describe('DELETE /users/:id', () => {
     expect(starrers.map(({ user }: { user: { id: number } }) => user.id)).toEqual([bob.id])
     expect((await world.root.get(`/projects/${id}/remote_mirrors`)).json).toMatchObject([{ enabled: true }])
     expect((await bob.get(`/snippets/${kept}`)).status).toBe(200)
+  })
+
+  test('the refs of merge requests are deleted when their author is deleted with their contributions', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const project = await storedProject(world, { members: [[ann, 'developer']] })
+    const made = await openMergeRequest(world, { project, author: ann })
+    const refs = () => project.repository.git('for-each-ref', '--format=%(refname)', 'refs/merge-requests')
+    expect(refs()).toBe(`refs/merge-requests/${made.iid}/head`)
+    await remove(world, ann, true)
+    await settle(world, ann, true)
+    await refsDropped(world, made)
+    expect(refs()).toBe('')
   })
 
   test('D3-USER-DELETE: administrators delete users with 204, then 404', async ({ world }) => {

@@ -8,7 +8,7 @@ import type { Level } from '../../../access/levels.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { editMergeRequest } from './edit.ts'
 import { loadMergeRequest } from './subject.ts'
-import { forkOf, openMergeRequest } from './testing.ts'
+import { forkOf, openMergeRequest, refsDropped } from './testing.ts'
 
 /** A merge request by Dan, a developer of its project, and one from another user's fork. */
 async function opened(world: World) {
@@ -226,18 +226,20 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
 
 describe('DELETE /projects/:id/merge_requests/:merge_request_iid', () => {
   test('owners delete a merge request; its branches remain', async ({ world }) => {
-    const { dan, at, project, id } = await opened(world)
+    const made = await opened(world)
+    const { dan, at, project, id } = made
     expect(await dan.delete(at)).toMatchObject({ status: 403 })
     const old = { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }
     expect(await world.root.delete(at, { headers: old })).toMatchObject({ status: 412 })
     expect(await world.root.delete(at)).toMatchObject({ status: 204 })
     expect(await world.root.delete(at)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
+    await refsDropped(world, made)
     expect(project.repository.git('for-each-ref', 'refs/merge-requests/1')).toBe('')
     expect(project.repository.git('rev-parse', '--verify', 'topic')).not.toBe('')
     expect((await events(world, id)).at(-1).kind).toBe('merge_request_deleted')
     // Its iid is not reused.
-    const made = await openMergeRequest(world, { project, branch: 'next' })
-    expect(made.iid).toBe(3)
+    const next = await openMergeRequest(world, { project, branch: 'next' })
+    expect(next.iid).toBe(3)
   })
 })
 

@@ -1,4 +1,4 @@
-import { locate } from '../../../../test/contexts.ts'
+import { contextFor, locate } from '../../../../test/contexts.ts'
 import type { Client, World } from '../../../../test/world.ts'
 import type { Level, Visibility } from '../../../access/levels.ts'
 import type { Oid } from '../../../git/format/oid.ts'
@@ -6,6 +6,7 @@ import { type TestFile, TestRepository } from '../../../git/testing.ts'
 import { bringRepository } from '../../lifecycle/forks/testing.ts'
 import { openForWriting } from '../../projects/repositories/open.ts'
 import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
+import { dropMergeRequestRefs } from './drop-refs-job.ts'
 
 export type OpenedMergeRequest = {
   /** The target branch: `main`. */
@@ -72,6 +73,12 @@ export async function openMergeRequest(
     head,
     record: made.json,
   }
+}
+
+/** Runs the job that is queued after the deletion of a merge request. */
+export async function refsDropped(world: World, { project, iid }: OpenedMergeRequest): Promise<void> {
+  for (const { payload } of await world.takeJobs(`drop_merge_request_refs:${project.id}:${iid}`))
+    await dropMergeRequestRefs.run(payload, await contextFor(world, null))
 }
 
 /** Creates a fork for another user and waits for its repository. */

@@ -7,7 +7,7 @@ import { test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { isLate } from '../../../git/sharing/late.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
-import { type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
+import { type OpenedMergeRequest, openMergeRequest, refsDropped } from '../merge-requests/testing.ts'
 import { removeMergedBranch } from './remove-branch.ts'
 import { afterPush, mergeStatusOf } from './testing.ts'
 
@@ -123,7 +123,8 @@ describe('GET …/merge_ref', () => {
   })
 
   test('merge_ref leaves no ref behind when the merge request is deleted at the same time', async ({ world }) => {
-    const { at, project, iid } = await openMergeRequest(world)
+    const made = await openMergeRequest(world)
+    const { at, project, iid } = made
     const { gitDir, git } = { gitDir: project.repository.gitDir, git: project.repository.git.bind(project.repository) }
     const commits = () => git('cat-file', '--batch-all-objects', '--batch-check=%(objecttype)').match(/^commit$/gm)!
     const before = commits().length
@@ -137,6 +138,7 @@ describe('GET …/merge_ref', () => {
     rmSync(lock)
     expect((await deleted).status).toBe(204)
     expect([200, 404]).toContain((await asked).status)
+    await refsDropped(world, made)
     expect(git('for-each-ref', 'refs/merge-requests')).toBe('')
   })
 
