@@ -1,6 +1,9 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { endedWell } from '../runner/protocol.ts'
 import { FetchSharing } from './fetch-sharing.ts'
@@ -35,6 +38,29 @@ async function read(reader: ResponseReader): Promise<string> {
   reader.leave()
   return Buffer.concat(parts).toString()
 }
+
+test('a clone that waits for its process no longer waits after its client and the process that asked for it have left', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'stithy-sharing-'))
+  try {
+    await using sharing = new FetchSharing({ folder, sockets: folder, minFreeBytes: 0 })
+    const waiting = Promise.withResolvers<AbortSignal>()
+    const reader = (await sharing.join(clone, 'ann', (signal) => {
+      waiting.resolve(signal)
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    }))!
+    const signal = await waiting.promise
+    const other = connect(join(folder, `fetches.${process.pid}.sock`))
+    other.write('1 equal\n')
+    await once(other, 'data')
+    // Nothing shows that the other process has joined.
+    await delay(200)
+    reader.leave()
+    other.destroy()
+    await expect.poll(() => signal.aborted).toBe(true)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
 
 test('a clone that comes while the process of clients that have left is ending gets a process of its own', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stithy-sharing-'))

@@ -138,7 +138,7 @@ export class FetchSharing {
 
   async #askPeers(key: string, origin: Origin, signal: AbortSignal): Promise<Source | undefined> {
     // The sockets are an economy: without them, each process starts git.
-    this.#peers ??= Peers.listen(this.#sockets!, (asked, pid) => this.#forPeer(asked, pid)).catch(() => undefined)
+    this.#peers ??= Peers.listen(this.#sockets!, (...question) => this.#forPeer(...question)).catch(() => undefined)
     try {
       const listed = (toAsk: ReadonlySet<number>) => {
         origin.toAsk = toAsk
@@ -154,16 +154,17 @@ export class FetchSharing {
    * asked before waits for what this process finds. What came from a process
    * is not given on: it would be shared for as long as clients come, even if its commits were removed from the repository.
    */
-  async #forPeer(key: string, pid: number): Promise<ResponseReader | undefined> {
+  async #forPeer(key: string, pid: number, gone: Promise<void>): Promise<ResponseReader | undefined> {
     const entry = this.#joinable(key)
     if (!entry) return undefined
     const { is, toAsk } = entry.origin
     if (is === 'asking' && pid < process.pid && (toAsk?.has(pid) ?? true)) return undefined
     const reader = entry.response.join()
-    const isRunning = await entry.response.started.then(
+    const started = entry.response.started.then(
       () => true,
       () => false,
     )
+    const isRunning = await Promise.race([started, gone.then(() => false)])
     if (isRunning && entry.origin.is === 'git') return reader
     reader.leave()
     return undefined

@@ -7,8 +7,8 @@ import { cutOff, type Exit, endedWell } from '../runner/protocol.ts'
 import { giveBack } from './block-pool.ts'
 import type { ResponseReader, Source } from './shared-response.ts'
 
-/** A reader of the response with this key, once it is being written, for the process with this id. */
-export type FindForPeer = (key: string, asker: number) => Promise<ResponseReader | undefined>
+/** A reader of the response with this key, once it is being written, for the process with this id; `gone` resolves when that no longer waits for it. */
+export type FindForPeer = (key: string, asker: number, gone: Promise<void>) => Promise<ResponseReader | undefined>
 
 /** A process that does not hear within this time is stopped or hangs. */
 const hearWithinMs = 1_000
@@ -86,11 +86,12 @@ export class Peers implements AsyncDisposable {
     const socket = this.#track(connection)
     let reader: ResponseReader | undefined
     const leave = () => reader?.leave()
-    socket.once('close', leave)
+    const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+    void gone.then(leave)
     socket.write(heard)
     try {
       const [asker, key] = (await lineOf(socket)).split(' ')
-      reader = await find(key ?? '', Number(asker))
+      reader = await find(key ?? '', Number(asker), gone)
       if (!reader || socket.destroyed) return
       socket.write(yes)
       for (let part = await reader.next(); !socket.destroyed; part = await reader.next()) {
