@@ -12,7 +12,7 @@ import type { ResponseReader, Source, StartResponse } from './shared-response.ts
 const clone = { key: 'equal', isClone: true }
 const packet = Buffer.from('000dpackfile\n')
 
-/** Git that sends one packet, and the rest once `go` resolves. Like a process, it does not end at once when it is told to. */
+/** Git that sends one packet, and the rest once `go` resolves. Like a process, it does not end at once when it is aborted. */
 function git(go: Promise<unknown>): StartResponse {
   async function* bytes(): AsyncGenerator<Buffer> {
     yield packet

@@ -59,7 +59,7 @@ async function mergeOnce(ctx: Ctx, subject: MergeRequestSubject): Promise<Oid | 
   await writeObjects(repo, [...emptyTreeFor(tree), object])
   cacheCommit(repo, parseCommit(object.oid, object.content))
   const outcome = await ctx.transaction(async (tx) => {
-    // Whoever deletes it removes its refs afterwards: this one, too.
+    // A deletion waits for the lock, and its job then deletes this ref, too.
     if (!(await lockMerging(tx, row.id))) throw rowNotFound()
     return updateRefs(repo, [{ name, from: at ?? 'absent', to: object.oid }])
   })
