@@ -41,6 +41,25 @@ describe('approvers of a project', () => {
   })
 })
 
+test('equal and different calls at the same time are all answered, and leave one rule or none', async ({ world }) => {
+  const [ann, bob] = [await world.user(), await world.user()]
+  const { project } = await openMergeRequest(world, {
+    members: [
+      [ann, 'developer'],
+      [bob, 'developer'],
+    ],
+  })
+  const set = (approver_ids: number[]) => world.root.put(`/projects/${project.id}/approvers`, { approver_ids })
+  const rules = async () => (await world.root.get(`/projects/${project.id}/approval_rules`)).json
+  const atOnce = async (...lists: number[][]) => (await Promise.all(lists.map(set))).map(({ status }) => status)
+  for (let round = 0; round < 5; round++) {
+    expect(await atOnce([ann.id], [ann.id], [bob.id])).toEqual([200, 200, 200])
+    expect(await rules()).toMatchObject([{ name: 'Default', users: [{}] }])
+    expect(await atOnce([], [], [])).toEqual([200, 200, 200])
+    expect(await rules()).toEqual([])
+  }
+})
+
 test('members of a group become approvers of a merge request, without its author', async ({ world }) => {
   const [ann, dan, stranger] = [await world.user(), await world.user(), await world.user()]
   const group = await world.group({}, ann)

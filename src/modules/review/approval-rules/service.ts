@@ -132,7 +132,7 @@ function requireType(type: RuleType, { users = [], groups = [] }: Named): void {
 }
 
 /** Locks what holds the rules, so that their number can be limited. */
-async function lockHolder(tx: Tx, { of, id }: RuleHolder): Promise<{ readonly merge_request_id?: number }> {
+export async function lockHolder(tx: Tx, { of, id }: RuleHolder): Promise<{ readonly merge_request_id?: number }> {
   const lock = { group: lockGroup, project: lockProject, merge_request: lockMergeRequest }[of]
   if (!(await lock(tx, id))) throw rowNotFound()
   return of === 'merge_request' ? { merge_request_id: id } : {}
@@ -175,88 +175,92 @@ async function saveNamed(tx: Tx, id: number, { users, groups, branches }: Named)
  * `forbidden` if the caller may not replace rules, `invalid` if the name is taken, if it would require less than the rule that it replaces, or if there are too many.
  */
 export async function createRule(ctx: Ctx, place: Place, input: NewRuleInput): Promise<RuleRow> {
+  const id = await withoutDuplicates(ctx.transaction((tx) => createRuleIn(tx, ctx, place, input)))
+  return getRule(ctx, place.holder, id)
+}
+
+/** The same in a transaction; resolves to the id. */
+export async function createRuleIn(tx: Tx, ctx: Ctx, place: Place, input: NewRuleInput): Promise<number> {
   const { holder, project } = place
   const isOfGroup = holder.of === 'group'
-  const id = await withoutDuplicates(
-    ctx.transaction(async (tx) => {
-      const named = await namedIn(tx, ctx, place, input)
-      const of = await lockHolder(tx, holder)
-      if ((await countRules(tx, holder)) >= maxRules) throw invalidFields({ base: [`at most ${maxRules} rules`] })
-      const sourceId = holder.of === 'merge_request' ? input.approval_project_rule_id : undefined
-      const source = sourceId === undefined ? undefined : await findSource(tx, project!.id, sourceId)
-      if (sourceId !== undefined && !source) throw rowNotFound()
-      if (source && !place.mayDecide) throw forbidden()
-      if (source && input.approvals_required < source.approvals_required) throw atLeast(source.approvals_required)
-      const type = source?.rule_type ?? input.rule_type ?? 'regular'
-      const all = source ? { users: source.user_ids, groups: source.group_ids, ...named } : named
-      requireType(type, all)
-      const ruleId = await insertRule(tx, holder, {
-        type,
-        sourceRuleId: sourceId ?? null,
-        name: input.name,
-        approvalsRequired: input.approvals_required,
-        appliesToAllProtectedBranches: input.applies_to_all_protected_branches ?? isOfGroup,
-      })
-      await saveNamed(tx, ruleId, all)
-      await emit(tx, {
-        kind: 'approval_rule_created',
-        ...loggedIn(place),
-        actorId: ctx.actor!.id,
-        payload: { approval_rule_id: ruleId, ...of },
-        facts: { name: input.name },
-      })
-      return ruleId
-    }),
-  )
-  return getRule(ctx, holder, id)
+  const named = await namedIn(tx, ctx, place, input)
+  const of = await lockHolder(tx, holder)
+  if ((await countRules(tx, holder)) >= maxRules) throw invalidFields({ base: [`at most ${maxRules} rules`] })
+  const sourceId = holder.of === 'merge_request' ? input.approval_project_rule_id : undefined
+  const source = sourceId === undefined ? undefined : await findSource(tx, project!.id, sourceId)
+  if (sourceId !== undefined && !source) throw rowNotFound()
+  if (source && !place.mayDecide) throw forbidden()
+  if (source && input.approvals_required < source.approvals_required) throw atLeast(source.approvals_required)
+  const type = source?.rule_type ?? input.rule_type ?? 'regular'
+  const all = source ? { users: source.user_ids, groups: source.group_ids, ...named } : named
+  requireType(type, all)
+  const ruleId = await insertRule(tx, holder, {
+    type,
+    sourceRuleId: sourceId ?? null,
+    name: input.name,
+    approvalsRequired: input.approvals_required,
+    appliesToAllProtectedBranches: input.applies_to_all_protected_branches ?? isOfGroup,
+  })
+  await saveNamed(tx, ruleId, all)
+  await emit(tx, {
+    kind: 'approval_rule_created',
+    ...loggedIn(place),
+    actorId: ctx.actor!.id,
+    payload: { approval_rule_id: ruleId, ...of },
+    facts: { name: input.name },
+  })
+  return ruleId
 }
 
 /** Changes the given fields of a rule. Fails as `createRule` does. */
 export async function editRule(ctx: Ctx, place: Place, id: number, input: RuleInput): Promise<RuleRow> {
+  await withoutDuplicates(ctx.transaction((tx) => editRuleIn(tx, ctx, place, id, input)))
+  return getRule(ctx, place.holder, id)
+}
+
+/** The same in a transaction. */
+export async function editRuleIn(tx: Tx, ctx: Ctx, place: Place, id: number, input: RuleInput): Promise<void> {
   const { holder } = place
-  await withoutDuplicates(
-    ctx.transaction(async (tx) => {
-      const named = await namedIn(tx, ctx, place, input)
-      const of = await lockHolder(tx, holder)
-      const rule = await lockRule(tx, holder, id)
-      if (!rule) throw rowNotFound()
-      if (rule.source_rule_id !== null && !place.mayDecide) throw forbidden()
-      requireType(rule.rule_type, named)
-      const approvalsRequired = input.approvals_required ?? rule.approvals_required
-      if (rule.source_required !== null && approvalsRequired < rule.source_required) throw atLeast(rule.source_required)
-      const name = input.name ?? rule.name
-      await updateRule(tx, id, {
-        name,
-        approvalsRequired,
-        appliesToAllProtectedBranches:
-          input.applies_to_all_protected_branches ?? rule.applies_to_all_protected_branches,
-      })
-      await saveNamed(tx, id, named)
-      await emit(tx, {
-        kind: 'approval_rule_updated',
-        ...loggedIn(place),
-        actorId: ctx.actor!.id,
-        payload: { approval_rule_id: id, ...of },
-        facts: { name },
-      })
-    }),
-  )
-  return getRule(ctx, holder, id)
+  const named = await namedIn(tx, ctx, place, input)
+  const of = await lockHolder(tx, holder)
+  const rule = await lockRule(tx, holder, id)
+  if (!rule) throw rowNotFound()
+  if (rule.source_rule_id !== null && !place.mayDecide) throw forbidden()
+  requireType(rule.rule_type, named)
+  const approvalsRequired = input.approvals_required ?? rule.approvals_required
+  if (rule.source_required !== null && approvalsRequired < rule.source_required) throw atLeast(rule.source_required)
+  const name = input.name ?? rule.name
+  await updateRule(tx, id, {
+    name,
+    approvalsRequired,
+    appliesToAllProtectedBranches: input.applies_to_all_protected_branches ?? rule.applies_to_all_protected_branches,
+  })
+  await saveNamed(tx, id, named)
+  await emit(tx, {
+    kind: 'approval_rule_updated',
+    ...loggedIn(place),
+    actorId: ctx.actor!.id,
+    payload: { approval_rule_id: id, ...of },
+    facts: { name },
+  })
 }
 
 export const removeRule = (ctx: Ctx, place: Place, id: number): Promise<void> =>
-  ctx.transaction(async (tx) => {
-    const { holder } = place
-    const of = await lockHolder(tx, holder)
-    const rule = await lockRule(tx, holder, id)
-    if (!rule) throw rowNotFound()
-    if (rule.source_rule_id !== null && !place.mayDecide) throw forbidden()
-    await deleteRule(tx, id)
-    await emit(tx, {
-      kind: 'approval_rule_deleted',
-      ...loggedIn(place),
-      actorId: ctx.actor!.id,
-      payload: { approval_rule_id: id, ...of },
-      facts: { name: rule.name },
-    })
+  ctx.transaction((tx) => removeRuleIn(tx, ctx, place, id))
+
+/** The same in a transaction. */
+export async function removeRuleIn(tx: Tx, ctx: Ctx, place: Place, id: number): Promise<void> {
+  const { holder } = place
+  const of = await lockHolder(tx, holder)
+  const rule = await lockRule(tx, holder, id)
+  if (!rule) throw rowNotFound()
+  if (rule.source_rule_id !== null && !place.mayDecide) throw forbidden()
+  await deleteRule(tx, id)
+  await emit(tx, {
+    kind: 'approval_rule_deleted',
+    ...loggedIn(place),
+    actorId: ctx.actor!.id,
+    payload: { approval_rule_id: id, ...of },
+    facts: { name: rule.name },
   })
+}
