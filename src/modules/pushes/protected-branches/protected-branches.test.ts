@@ -4,6 +4,7 @@ import { projectRow } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { hostileRefs, storedProject } from '../../repository/commits/testing.ts'
+import { deleteProtectedRef } from '../protected-refs/queries.ts'
 
 const rulesOf = (id: number) => `/projects/${id}/protected_branches`
 const at = (id: number, name: string) => `${rulesOf(id)}/${encodeURIComponent(name)}`
@@ -316,5 +317,19 @@ describe('deprecated endpoints to protect branches', () => {
     const answers = await Promise.all(Array.from({ length: 6 }, protect))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200])
     expect((await world.root.get(at(id, 'main'))).json.push_access_levels).toMatchObject([{ access_level: 30 }])
+  })
+
+  test('a branch whose rule is deleted during a request to protect it is protected by a new one', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ a: '1' })
+    const rule = (await world.root.post(rulesOf(id), { name: 'main' })).json
+    const [answer] = await world.db.transaction(async (tx) => {
+      await deleteProtectedRef(tx, rule.id)
+      const sent = world.root.put(`/projects/${id}/repository/branches/main/protect`, { developers_can_push: true })
+      await world.waitsForLock()
+      return [sent]
+    })
+    expect(await answer).toMatchObject({ status: 200, json: { protected: true, developers_can_push: true } })
+    expect((await world.root.get(rulesOf(id))).json).toMatchObject([{ push_access_levels: [{ access_level: 30 }] }])
   })
 })

@@ -16,10 +16,11 @@ const levelFor = (developers: boolean | undefined): Grant[] => [
 const replacedLevels = (developers: boolean | undefined): GrantChanges | undefined =>
   developers === undefined ? undefined : { remove: 'all', add: levelFor(developers) }
 
-/** How often a rule is looked for that a concurrent request has just made, and may have deleted again. */
+/** How often a rule is looked for that concurrent requests make and delete. */
 const attempts = 3
 
-const isTaken = (error: unknown): boolean => error instanceof Failure && error.kind === 'conflict'
+const isOutdated = (error: unknown): boolean =>
+  error instanceof Failure && (error.kind === 'conflict' || error.kind === 'not_found')
 
 /** Protects the branch of this name, or changes the levels of its existing rule. */
 export async function protectOneBranch(
@@ -28,27 +29,20 @@ export async function protectOneBranch(
   name: string,
   { push, merge }: Developers,
 ): Promise<void> {
-  const find = () => findProtectedRef(ctx.db, project.id, 'branch', name, ctx.actor)
+  const [pushes, merges] = [replacedLevels(push), replacedLevels(merge)]
+  const changes = { ...(pushes && { push: pushes }), ...(merges && { merge: merges }) }
   const grants = { push: levelFor(push), merge: levelFor(merge) }
-  let rule = await find()
-  for (let attempt = 1; !rule; attempt += 1) {
+  for (let attempt = 1; ; attempt += 1) {
+    const rule = await findProtectedRef(ctx.db, project.id, 'branch', name, ctx.actor)
     try {
-      await protectRef(ctx, project, { kind: 'branch', name }, grants)
+      if (rule) await changeProtectedRef(ctx, project, rule, {}, changes)
+      else await protectRef(ctx, project, { kind: 'branch', name }, grants)
       return
     } catch (error) {
-      if (attempt === attempts || !isTaken(error)) throw error
+      // A concurrent request has made the rule, which gets the levels of this one, or has deleted it.
+      if (attempt === attempts || !isOutdated(error)) throw error
     }
-    // A concurrent request has made the rule, which now gets the levels of this one.
-    rule = await find()
   }
-  const [pushes, merges] = [replacedLevels(push), replacedLevels(merge)]
-  await changeProtectedRef(
-    ctx,
-    project,
-    rule,
-    {},
-    { ...(pushes && { push: pushes }), ...(merges && { merge: merges }) },
-  )
 }
 
 /** Removes the rule of this name, if there is one. */
