@@ -1,55 +1,11 @@
-import type { Client } from 'undici'
 import { expect, test } from 'vitest'
-import { toEachWorker } from '../each-worker.ts'
-import { freshEnv, serve } from '../service.ts'
-
-const rootToken = 'root-token-for-tests'
-
-type Answer = { status: number; json: any; total: number }
-type Ask = (method: string, path: string, json?: object, token?: string | null) => Promise<Answer>
-
-/** Requests over one connection, and so to one worker. */
-const asking =
-  (client: Client): Ask =>
-  async (method, path, json, token = rootToken) => {
-    const answer = await client.request({
-      method: method as 'GET',
-      path,
-      headers: { ...(token && { 'private-token': token }), ...(json && { 'content-type': 'application/json' }) },
-      body: json === undefined ? null : JSON.stringify(json),
-    })
-    const text = await answer.body.text()
-    const isJson = String(answer.headers['content-type']).startsWith('application/json')
-    return {
-      status: answer.statusCode,
-      json: isJson ? JSON.parse(text) : text,
-      total: Number(answer.headers['x-total']),
-    }
-  }
-
-/** A service with two workers, and what asks each of them. */
-async function twoWorkers(): Promise<[Ask, Ask]> {
-  const { launched: service, origin } = await serve({
-    ...(await freshEnv()),
-    STITHY_PROCESSES: '2',
-    STITHY_LOG_LEVEL: 'info',
-  })
-  const workers = await toEachWorker(service, origin)
-  expect([...workers.keys()].sort()).toEqual(service.named('stithy worker').sort())
-  return [...workers.values()].map(asking) as [Ask, Ask]
-}
+import { type Answer, type Ask, madeBy, twoWorkers, userBy } from '../two-workers.ts'
 
 test('two worker processes agree soon after a change', async () => {
-  const [one, other] = await twoWorkers()
+  const [one, other] = (await twoWorkers()).workers
 
-  const ann = await one('POST', '/api/v4/users', {
-    username: 'ann',
-    name: 'Ann',
-    email: 'ann@example.com',
-    password: 'correct horse battery',
-    skip_confirmation: true,
-  })
-  const tokens = `/api/v4/users/${ann.json.id}/personal_access_tokens`
+  const { id: annId } = await userBy(one, 'ann')
+  const tokens = `/api/v4/users/${annId}/personal_access_tokens`
   const newToken = async () => (await one('POST', tokens, { name: 'x', scopes: ['api'] })).json
   const [revoked, kept] = [await newToken(), await newToken()]
   const home = async (ask: Ask) => (await ask('GET', '/')).status
@@ -61,8 +17,8 @@ test('two worker processes agree soon after a change', async () => {
       [sets({ home_page_url: 'https://home.example' }), home, 404, 302],
       [sets({ home_page_url: null }), home, 302, 404],
       [(ask) => ask('DELETE', `/api/v4/personal_access_tokens/${revoked.id}`), user(revoked.token), 200, 401],
-      [(ask) => ask('POST', `/api/v4/users/${ann.json.id}/block`), user(kept.token), 200, 403],
-      [(ask) => ask('POST', `/api/v4/users/${ann.json.id}/unblock`), user(kept.token), 403, 200],
+      [(ask) => ask('POST', `/api/v4/users/${annId}/block`), user(kept.token), 200, 403],
+      [(ask) => ask('POST', `/api/v4/users/${annId}/unblock`), user(kept.token), 403, 200],
     ]
   for (const [index, [change, look, before, after]] of changes.entries()) {
     // The workers take turns in making the change; the other has just read the state, so it has cached the old one.
@@ -74,26 +30,10 @@ test('two worker processes agree soon after a change', async () => {
 })
 
 test('what a worker has cached is not shown after the answer to a write in another worker', async () => {
-  const [one, other] = await twoWorkers()
-  const made = async (path: string, json: object) => {
-    const answer = await one('POST', `/api/v4${path}`, json)
-    expect(answer.status, JSON.stringify(answer.json)).toBe(201)
-    return answer.json
-  }
-  const newUser = (username: string) => {
-    const email = `${username}@example.com`
-    return made('/users', {
-      username,
-      name: username,
-      email,
-      password: 'correct horse battery',
-      skip_confirmation: true,
-    })
-  }
-  const [ann, bob] = [await newUser('ann'), await newUser('bob')]
-  const ownToken = async ({ id }: { id: number }): Promise<string> =>
-    (await made(`/users/${id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })).token
-  const [anns, bobs] = [await ownToken(ann), await ownToken(bob)]
+  const [one, other] = (await twoWorkers()).workers
+  const made = (path: string, json: object) => madeBy(one, path, json)
+  const [ann, bob] = [await userBy(one, 'ann'), await userBy(one, 'bob')]
+  const [anns, bobs] = [ann.token, bob.token]
   const group = await made('/groups', { name: 'Tools', path: 'tools', visibility: 'public' })
   const settings = { initialize_with_readme: true, default_branch: 'main', visibility: 'public' }
   const project = await made('/projects', { name: 'hammer', namespace_id: group.id, ...settings })
