@@ -17,6 +17,7 @@ export {
   clearEndedAccess,
   groupMemberChanged,
   lockAccess,
+  lockAccessForNew,
   namespacePlaced,
   namespaceRemoved,
   projectMemberChanged,

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { auditOf } from '../../../../test/tables/events.ts'
 import { waitingFor } from '../../../../test/tables/instance.ts'
 import { test, unique, World } from '../../../../test/world.ts'
-import { lockAccess } from '../../namespaces/index.ts'
+import { lockAccess, lockAccessForNew } from '../../namespaces/index.ts'
 
 const named = (more: object = {}) => {
   const path = unique('made')
@@ -166,6 +166,14 @@ describe('POST /groups', () => {
     expect((await world.root.post('/groups', { name: 'x', path: inner.path })).status).toBe(201)
     const project = await world.project({ group: top })
     expect(await world.root.post('/groups', { name: 'x', path: project.path, parent_id: top.id })).toMatchObject(taken)
+  })
+
+  test('a group is created while the creation of another has not ended', async ({ world }) => {
+    const ann = await world.user()
+    await world.db.transaction(async (tx) => {
+      await lockAccessForNew(tx)
+      expect((await ann.post('/groups', named())).status).toBe(201)
+    })
   })
 
   test('one of several concurrent creations of the same group succeeds', async ({ world }) => {

@@ -17,6 +17,7 @@ import {
   groupNameViolations,
   insertGroup,
   lockAccess,
+  lockAccessForNew,
   lockSharingBelow,
   markGroupForDeletion,
   namespacePathViolations,
@@ -97,7 +98,7 @@ export async function createGroup(
 
   const avatar = await acceptAvatar(ctx, input.avatar)
   return ctx.transaction(async (tx) => {
-    await lockAccess(tx)
+    await lockAccessForNew(tx)
     // A user who was deleted while this waited for the lock would leave a group without an owner.
     if (await isLeaving(tx, actor.id)) throw forbidden()
     const held = parent && (await lockGroup(tx, parent.id))

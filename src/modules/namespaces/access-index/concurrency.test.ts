@@ -20,6 +20,7 @@ describe('concurrent changes of access', () => {
           world.root.delete(`${holder}/members/${user_id}`),
           world.root.post(`${holder}/members`, { user_id, access_level: levels.reporter }),
           world.root.put(`/groups/${inner.id}`, { share_with_group_lock: user_id % 2 === 0 }),
+          world.group({ parent: inner }).then(() => ({ status: 201 })),
         ]),
       ),
     )

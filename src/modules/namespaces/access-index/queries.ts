@@ -14,6 +14,13 @@ const lock = 7_180_340
  */
 export const lockAccess = (tx: Tx): Promise<number> => tx.run(sql`select pg_advisory_xact_lock(${lock}::bigint)`)
 
+/**
+ * Enough to create a group: no access changes until the transaction ends, but others create groups at the same time. Each writes only the
+ * access to its own group, which nothing else depends on yet. Do not take `lockAccess` after it: two that do wait for each other.
+ */
+export const lockAccessForNew = (tx: Tx): Promise<number> =>
+  tx.run(sql`select pg_advisory_xact_lock_shared(${lock}::bigint)`)
+
 /** True for the namespace with these traversal ids and everything below it. One range scan of the index. */
 export const within = (traversalIds: Sql, outer: Sql): Sql =>
   sql`(${traversalIds} >= ${outer} and ${traversalIds} < ${outer} || 9223372036854775807::bigint)`

@@ -4,13 +4,14 @@ import {
   deleteEndedAccess,
   groupsDependingOn,
   lockAccess,
+  lockAccessForNew,
   projectsSharedWith,
   refreshGroupAccess,
   refreshProjectAccess,
   sharedProjectsIn,
 } from './queries.ts'
 
-export { lockAccess }
+export { lockAccess, lockAccessForNew }
 
 /**
  * Recomputes access after a group membership was added, changed or removed in this transaction. The access lock is
@@ -32,7 +33,7 @@ export async function projectMemberChanged(tx: Tx, projectId: number, userId: nu
 
 /**
  * Recomputes everyone's access to a namespace and its descendants after it was created, moved or shared. The access
- * lock is held.
+ * lock is held; that for new groups is enough if it was created in this transaction.
  */
 export async function namespacePlaced(tx: Tx, namespaceId: number): Promise<void> {
   const groups = await groupsDependingOn(tx, namespaceId)
