@@ -1,7 +1,7 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, nullable, oneOf, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
@@ -29,9 +29,12 @@ const filtered = (people: Sql, filter: PeopleFilter): Sql => {
   return sql`${[...new Set(filter)]}::bigint[] <@ array(${people})`
 }
 
-/** Condition on the merge request with this id: who approved it. */
-export const approvedBy = (mergeRequestId: Sql, filter: PeopleFilter): Sql =>
-  filtered(sql`select a.user_id from approvals a where a.merge_request_id = ${mergeRequestId}`, filter)
+/** Condition on the merge request `m`: who approved it. Those whom users approved are found by the users. */
+export function approvedBy(filter: PeopleFilter): Sql {
+  if (filter === 'None' || filter === 'Any')
+    return filtered(sql`select a.user_id from approvals a where a.merge_request_id = m.id`, filter)
+  return and(filter.map((id) => sql`m.id in (select a.merge_request_id from approvals a where a.user_id = ${id})`))
+}
 
 /**
  * Condition on the merge request `m`: who is named to approve it, by the merge request or by a rule that applies to it. Members of the

@@ -52,7 +52,7 @@ function conditions(caller: Caller, f: MergeRequestFilters): Sql[] {
   const where = filtered(type, caller, f)
   if (f.reviewer !== undefined) where.push(byUsers(type, raw('merge_request_reviewers'), f.reviewer))
   if (f.approvers !== undefined) where.push(approvedWanted(f.approvers))
-  if (f.approvedBy !== undefined) where.push(approvedBy(raw('m.id'), f.approvedBy))
+  if (f.approvedBy !== undefined) where.push(approvedBy(f.approvedBy))
   if (f.sourceBranch !== undefined) where.push(sql`m.source_branch = ${f.sourceBranch}`)
   if (f.targetBranch !== undefined) where.push(sql`m.target_branch = ${f.targetBranch}`)
   if (f.sourceProjectId !== undefined) where.push(sql`m.source_project_id = ${f.sourceProjectId}`)
