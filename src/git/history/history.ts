@@ -64,22 +64,50 @@ export async function listCommitIds(
   const here = order === 'time' ? readHere(filters, from + limit) : undefined
   const known = here && (await listHere(repo, here, from + Math.trunc(limit)))
   if (known) return known.slice(from)
-  const { stdout } = await repo.run(follow ? 'log' : 'rev-list', {
-    ...selection(filters),
-    flags: [
-      ...selection(filters).flags,
-      ...(follow ? (['--follow', '--format=%H', '--no-show-signature', '--no-decorate'] as const) : []),
-      ...orderFlags[order],
-      // Git does not follow renames among skipped commits, so they are skipped here.
-      `--max-count=${Math.trunc(limit) + (follow ? from : 0)}`,
-      `--skip=${follow ? 0 : from}`,
-    ],
+  if (follow) return (await followedByGit(repo, filters, order, from + Math.trunc(limit))).slice(from)
+  const { flags, ...rest } = selection(filters)
+  const { stdout } = await repo.run('rev-list', {
+    ...rest,
+    flags: [...flags, ...orderFlags[order], `--max-count=${Math.trunc(limit)}`, `--skip=${from}`],
   })
-  const oids = stdout
+  return linesOf(stdout) as Oid[]
+}
+
+const linesOf = (stdout: Buffer): string[] =>
+  stdout
     .toString('latin1')
     .split('\n')
-    .filter((line) => line !== '') as Oid[]
-  return follow ? oids.slice(from) : oids
+    .filter((line) => line !== '')
+
+/**
+ * The first `limit` commits of `git log --follow`, by at most a few processes. Git follows no rename in a commit that it skips or
+ * that is too new for it, so commits after `until` are removed here.
+ */
+async function followedByGit(
+  repo: Repository,
+  { until, ...filters }: HistoryFilters,
+  order: NonNullable<HistoryPage['order']>,
+  limit: number,
+): Promise<Oid[]> {
+  const { flags, ...rest } = selection(filters)
+  const latest = until ? Math.floor(until.getTime() / 1000) : Number.POSITIVE_INFINITY
+  for (let most = limit; ; most *= 8) {
+    const { stdout } = await repo.run('log', {
+      ...rest,
+      flags: [
+        ...flags,
+        '--follow',
+        '--format=%H %ct',
+        '--no-show-signature',
+        '--no-decorate',
+        ...orderFlags[order],
+        `--max-count=${most}`,
+      ],
+    })
+    const listed = linesOf(stdout).map((line) => line.split(' ') as [Oid, string])
+    const found = listed.filter(([, seconds]) => Number(seconds) <= latest).map(([oid]) => oid)
+    if (found.length >= limit || listed.length < most) return found.slice(0, limit)
+  }
 }
 
 /**

@@ -145,6 +145,26 @@ describe('GET /projects/:id/repository/commits', () => {
     expect(ids((await world.root.get(`${at}?path=old.txt`)).json)).toEqual(made.slice(1))
   })
 
+  test('a file that was renamed later is followed to the commits before a time, in every order', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    const content = 'line\n'.repeat(20)
+    const first = repository.commit({ other: '1' }, { seconds: 1_700_000_000 })
+    const made = repository.commit({ old: content }, { seconds: 1_700_000_100 })
+    const changed = repository.commit({ old: `${content}more\n` }, { seconds: 1_700_000_200 })
+    const late = repository.commit({ old: `${content}even more\n` }, { seconds: 1_700_000_300 })
+    repository.commit({ old: null, new: `${content}even more\n` }, { seconds: 1_700_000_400 })
+    const at = `/projects/${id}/repository/commits?path=new`
+    for (const query of ['', 'order=topo', 'first_parent=true', 'order=topo&first_parent=true', `ref_name=${first}..main`]) {
+      const before = `${at}&${query}&until=2023-11-14T22:16:40Z`
+      const found = await world.root.get(before)
+      expect(ids(found.json), query).toEqual([changed, made])
+      expect(found.headers, query).toMatchObject({ 'x-total': '2' })
+      expect(ids((await world.root.get(`${before}&per_page=1&page=2`)).json), query).toEqual([made])
+      const period = `${at}&${query}&since=2023-11-14T22:16:40Z&until=2023-11-14T22:18:20Z`
+      expect(ids((await world.root.get(period)).json), query).toEqual([late, changed])
+    }
+  })
+
   test('D1-COMMITS-FIRST-PARENT D1-COMMITS-ORDER: 400 for invalid values', async ({ world }) => {
     const project = await storedProject(world)
     const at = `/projects/${project.id}/repository/commits`
