@@ -154,7 +154,13 @@ describe('GET /projects/:id/repository/commits', () => {
     const late = repository.commit({ old: `${content}even more\n` }, { seconds: 1_700_000_300 })
     repository.commit({ old: null, new: `${content}even more\n` }, { seconds: 1_700_000_400 })
     const at = `/projects/${id}/repository/commits?path=new`
-    for (const query of ['', 'order=topo', 'first_parent=true', 'order=topo&first_parent=true', `ref_name=${first}..main`]) {
+    for (const query of [
+      '',
+      'order=topo',
+      'first_parent=true',
+      'order=topo&first_parent=true',
+      `ref_name=${first}..main`,
+    ]) {
       const before = `${at}&${query}&until=2023-11-14T22:16:40Z`
       const found = await world.root.get(before)
       expect(ids(found.json), query).toEqual([changed, made])
@@ -162,6 +168,21 @@ describe('GET /projects/:id/repository/commits', () => {
       expect(ids((await world.root.get(`${before}&per_page=1&page=2`)).json), query).toEqual([made])
       const period = `${at}&${query}&since=2023-11-14T22:16:40Z&until=2023-11-14T22:18:20Z`
       expect(ids((await world.root.get(period)).json), query).toEqual([late, changed])
+    }
+  })
+
+  test('a file that was renamed on one of two branches is followed in both orders of the branches', async ({
+    world,
+  }) => {
+    const { id, repository } = await storedProject(world)
+    const content = 'line\n'.repeat(20)
+    const first = repository.commit({ other: '1' })
+    const made = repository.commit({ old: content }, { parents: [first], branch: 'side' })
+    const renamed = repository.commit({ old: null, new: content }, { parents: [made], branch: 'side' })
+    repository.commit({ other: '2' }, { parents: [first] })
+    for (const range of ['main...side', 'side...main', 'main..side']) {
+      const found = await world.root.get(`/projects/${id}/repository/commits?path=new&ref_name=${range}`)
+      expect(ids(found.json), range).toEqual([renamed, made])
     }
   })
 

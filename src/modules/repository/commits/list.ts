@@ -50,7 +50,7 @@ export async function commitsPage(
     from: 'all',
     ...range,
     ...when,
-    ...(path && { path, follow: await isFile(repo, range?.from[0], path) }),
+    ...(path && { path, follow: await isFile(repo, range?.from ?? [], path) }),
     firstParent: filters.first_parent,
   }
   const skip = Math.min((page.page - 1) * page.perPage, maxSkip)
@@ -95,9 +95,11 @@ const maxCounted = ({ follow }: HistoryFilters) => (follow ? countedFollowing : 
 /** A total, unless it exceeds the maximum: then no page reports it, not even the last. */
 const upTo = (most: number, count: number): number | undefined => (count > most ? undefined : count)
 
-/** Only files can be followed; directories and missing paths are matched as given. */
-const isFile = async (repo: Repository, tip: Parameters<typeof findEntry>[1] | undefined, path: string) =>
-  tip !== undefined && (await findEntry(repo, tip, path))?.type === 'blob'
+/** Only files of one of the tips can be followed; directories and missing paths are matched as given. */
+async function isFile(repo: Repository, tips: readonly Oid[], path: string): Promise<boolean> {
+  const entries = await Promise.all(tips.map((tip) => findEntry(repo, tip, path)))
+  return entries.some((entry) => entry?.type === 'blob')
+}
 
 /** The period within the range of git; `undefined` if it is empty. */
 function period({ since, until }: CommitFilters): Pick<HistoryFilters, 'since' | 'until'> | undefined {
