@@ -84,7 +84,14 @@ async function fill(ctx: Ctx, place: Place, pending: ArchiveImportRow, folder: s
     (tx) =>
       refusing(async () => {
         const leftOut = await importProject(ctx, tx, place.projectId, prepared!, chosen)
-        if (pending.replaces_id !== null) await replace(ctx, tx, place.projectId, pending.replaces_id, pending.user_id)
+        if (pending.replaces_id !== null) {
+          const keepsName = chosen.has('name')
+          await replace(ctx, tx, place.projectId, {
+            replacedId: pending.replaces_id,
+            userId: pending.user_id,
+            keepsName,
+          })
+        }
         await deleteArchiveImport(tx, { of: 'project', id: place.projectId })
         await tellLeftOut(ctx, tx, { of: 'project', id: place.projectId, userId: pending.user_id }, leftOut)
       }),
@@ -94,7 +101,12 @@ async function fill(ctx: Ctx, place: Place, pending: ArchiveImportRow, folder: s
 export const replacedIsGone = 'The project that was to be replaced is not there any more'
 
 /** Puts the imported project into the place of another, which the importer must still be allowed to delete. */
-async function replace(ctx: Ctx, tx: Tx, projectId: number, replacedId: number, userId: number): Promise<void> {
+async function replace(
+  ctx: Ctx,
+  tx: Tx,
+  projectId: number,
+  { replacedId, userId, keepsName }: { replacedId: number; userId: number; keepsName: boolean },
+): Promise<void> {
   const importer = await asAccount(ctx, userId)
   const replaced = importer && (await loadProject(String(replacedId), importer))
   if (importer && !replaced) throw new ArchiveRefusal(replacedIsGone)
@@ -103,7 +115,8 @@ async function replace(ctx: Ctx, tx: Tx, projectId: number, replacedId: number, 
   await lockAccess(tx)
   await copyHoldings(tx, replacedId, projectId)
   await linkAllFrom(tx, replacedId, projectId)
-  if (!(await replaceProject(tx, projectId, replacedId, userId))) throw new ArchiveRefusal(replacedIsGone)
+  if (!(await replaceProject(tx, projectId, replacedId, { actorId: userId, keepsName })))
+    throw new ArchiveRefusal(replacedIsGone)
   await projectPlaced(tx, projectId)
 }
 

@@ -29,6 +29,37 @@ describe('POST /projects/import with overwrite', () => {
     expect((await zoe.get(`/projects/${old.id}`)).status).toBe(404)
   })
 
+  test('D1-IMPORT-NAME an import that replaces a project has the given name, which must be valid and free', async ({
+    world,
+  }) => {
+    const { archive } = await stagedArchive(world)
+    const zoe = await world.user()
+    const path = unique('named')
+    const other = unique('Other')
+    await zoe.post('/projects', { path, name: 'Old name' })
+    await zoe.post('/projects', { name: other })
+    const replacing = { path, overwrite: 'true' }
+    for (const [name, error] of [
+      ['', "Name can't be blank"],
+      ['-', /^Name can contain only/],
+      [other, 'Name has already been taken'],
+    ] as const)
+      expect(await upload(zoe, archive, { ...replacing, name }), name).toMatchObject({
+        status: 400,
+        json: { message: typeof error === 'string' ? error : expect.stringMatching(error) },
+      })
+    for (const name of ['New name', 'New name', undefined]) {
+      const { status, json } = await upload(zoe, archive, { ...replacing, ...(name && { name }) })
+      expect(status).toBe(201)
+      await runImport(world, json.id)
+      expect((await zoe.get(`/projects/${encodeURIComponent(`${zoe.username}/${path}`)}`)).json).toMatchObject({
+        id: json.id,
+        name: 'New name',
+        path,
+      })
+    }
+  })
+
   test('an import replaces a project whose path no name of a project may begin with', async ({ world }) => {
     const { archive } = await stagedArchive(world)
     const zoe = await world.user()

@@ -13,7 +13,9 @@ const importParams = {
   namespace: Optional(
     IdOrName({ description: 'Namespace ID or full path; default: the personal namespace of the caller' }),
   ),
-  name: Optional(Text({ description: 'Name of the new project; default: the path' })),
+  name: Optional(
+    Text({ description: 'Name of the new project; default: the path, or the name of the replaced project' }),
+  ),
   overwrite: Flag({ default: false, description: 'Replace a project with the same path, when the import is complete' }),
   override_params: Optional(
     Params(attributes, {

@@ -73,9 +73,10 @@ export async function startImport(
   // Until the import is complete, the new project is beside the one that it replaces.
   const suffix = `-${randomBytes(8).toString('hex')}`
   // A path may begin as no name may.
+  const isRenamed = replaced !== undefined && name !== undefined && name !== replaced.name
   const beside = replaced && {
     path: `${path.slice(0, 200)}${suffix}`,
-    name: `${[...replaced.name].slice(0, 200).join('')}${suffix}`,
+    name: isRenamed ? name : `${[...replaced.name].slice(0, 200).join('')}${suffix}`,
   }
   const attributes = {
     ...chosen,
@@ -93,7 +94,7 @@ export async function startImport(
         userId,
         digest: 'digest' in source ? source.digest : null,
         seal: 'seal' in source ? source.seal : undefined,
-        chosen: Object.keys(chosen),
+        chosen: [...Object.keys(chosen), ...(isRenamed ? ['name'] : [])],
         replacesId: replaced?.id ?? null,
       },
     )

@@ -8,10 +8,15 @@ import { markDeleting } from '../projects/removal-queries.ts'
 import { moveFollowers, saveName } from './replacement-queries.ts'
 
 /**
- * Puts a project into the place of another one of the same namespace: name, path, stars, forks and deploy keys. The other one is
- * deleted. False if one of them is being deleted, or they are no longer side by side.
+ * Puts a project into the place of another one of the same namespace: path, stars, forks, deploy keys, and the name unless
+ * `keepsName`. The other one is deleted. False if one of them is being deleted, or they are no longer side by side.
  */
-export async function replaceProject(tx: Tx, id: number, replacedId: number, actorId: number): Promise<boolean> {
+export async function replaceProject(
+  tx: Tx,
+  id: number,
+  replacedId: number,
+  { actorId, keepsName }: { actorId: number; keepsName: boolean },
+): Promise<boolean> {
   const project = await lockProject(tx, id)
   const replaced = await lockProject(tx, replacedId)
   if (!project || !replaced || project.namespace_id !== replaced.namespace_id) return false
@@ -22,7 +27,7 @@ export async function replaceProject(tx: Tx, id: number, replacedId: number, act
   await retireProjectRoute(tx, id)
   await saveName(tx, replacedId, { name: `${name}${aside}`, path: `${path}${aside}`, fullPath: `${fullPath}${aside}` })
   if (!(await claimRoute(tx, fullPath, { projectId: id }))) return false
-  await saveName(tx, id, { name, path, fullPath })
+  await saveName(tx, id, { name: keepsName ? project.name : name, path, fullPath })
   await emit(tx, {
     kind: 'project_renamed',
     projectId: id,
