@@ -66,7 +66,11 @@ export const exportArchive = job({
       ctx.log.error({ err: error, request: requestId }, 'failed to export')
       return fail(ctx, request, subject, 'The archive could not be written. The log of the server has the reason.')
     }
-    if (request.sealed_url !== null) await upload(ctx, request, subject)
+    if (request.sealed_url === null) return
+    // Writing may have taken long.
+    const now = await subjectOf(ctx, request)
+    if (!now || (subject.isAdministrator && !now.isAdministrator)) return void (await endRequest(ctx.db, requestId))
+    await upload(ctx, request, now)
   },
 })
 

@@ -20,7 +20,7 @@ import { ArchiveRefusal } from '../archive/refusal.ts'
 import { inWorkFolder, removeWorkFolder } from '../archive/work-folder.ts'
 import { tellRequester } from '../exports/mails.ts'
 import { importProject, type Prepared, relationsFor } from '../imports/import-project.ts'
-import { permitted, refusing } from '../imports/jobs.ts'
+import { permitted, refusing, stillPermitted } from '../imports/jobs.ts'
 import { matched } from '../imports/open-archive.ts'
 import { checkRecords } from '../imports/own-records.ts'
 import { withBranchesOfForks } from '../imports/repositories.ts'
@@ -163,6 +163,7 @@ async function run(ctx: Ctx, place: Place, pending: ForgeImportRow): Promise<voi
       (tx) =>
         refusing(async () => {
           if ((await deleteForgeImport(tx, projectId)) === 0) throw new ArchiveRefusal('The import was canceled.')
+          await stillPermitted(ctx, projectId, importer)
           const leftOut = await importProject(ctx, tx, projectId, prepared!, new Set())
           for (const [relation, count] of leftOut) {
             report.leftOut(relation, `${count} could not be stored`, count)

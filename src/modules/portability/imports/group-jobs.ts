@@ -18,6 +18,7 @@ import { convertGroup } from '../reference/convert-group.ts'
 import { databaseRefusal } from './database-refusal.ts'
 import { avatarIn } from './files.ts'
 import { groupRelationsFor, importGroup, type PreparedGroup } from './import-group.ts'
+import { requireSameRights } from './jobs.ts'
 import { openArchive, readPeople } from './open-archive.ts'
 import { checkRecords, ownRecords } from './own-records.ts'
 import {
@@ -57,6 +58,7 @@ export const importGroupArchive = job({
         await ctx.transaction(async (tx) => {
           // Another run was faster.
           if ((await deleteArchiveImport(tx, holder)) === 0) return
+          requireSameRights(await permittedImporter(ctx, groupId, pending.user_id), prepared.importer)
           const leftOut = await importGroup(ctx, tx, groupId, prepared)
           await tellLeftOut(ctx, tx, { ...holder, userId: pending.user_id }, leftOut)
         })
@@ -96,11 +98,17 @@ const fail = (ctx: Ctx, holder: Holder, userId: number, reason: string): Promise
     await tellRequester(ctx, tx, userId, 'Import of a group failed', `The archive could not be imported: ${reason}`)
   })
 
-async function prepare(ctx: Ctx, groupId: number, pending: ArchiveImportRow, folder: string): Promise<PreparedGroup> {
-  const importer = await asAccount(ctx, pending.user_id)
+/** The importer, who must still be allowed to change the group. */
+async function permittedImporter(ctx: Ctx, groupId: number, userId: number): Promise<Ctx> {
+  const importer = await asAccount(ctx, userId)
   const group = importer && (await loadGroup(groupId, importer))
   if (!importer || !group || !allows(groupPolicy.admin_group, importer.actor, group.facts))
     throw new ArchiveRefusal('The importer is not allowed to change the group any more')
+  return importer
+}
+
+async function prepare(ctx: Ctx, groupId: number, pending: ArchiveImportRow, folder: string): Promise<PreparedGroup> {
+  const importer = await permittedImporter(ctx, groupId, pending.user_id)
   const opened = await openArchive(ctx, pending.digest!, folder)
   const converted = opened.has(entries.groupsEntry) ? undefined : await convertGroup(opened, folder)
   const unpacked = converted?.unpacked ?? opened

@@ -83,6 +83,7 @@ async function fill(ctx: Ctx, place: Place, pending: ArchiveImportRow, folder: s
       }),
     (tx) =>
       refusing(async () => {
+        await stillPermitted(ctx, place.projectId, prepared!.importer)
         const leftOut = await importProject(ctx, tx, place.projectId, prepared!, chosen)
         if (pending.replaces_id !== null) {
           const keepsName = chosen.has('name')
@@ -201,4 +202,15 @@ export async function permitted(
   if (!importer || !project || !allows(projectPolicy.admin_project, importer.actor, project.facts))
     throw new ArchiveRefusal('The importer is not allowed to change the project any more')
   return { importer, project }
+}
+
+/** Checks again what was checked before the content was read, which may take hours. `then` is the importer of that time. */
+export async function stillPermitted(ctx: Ctx, projectId: number, then: Ctx): Promise<void> {
+  const { importer } = await permitted(ctx, projectId, then.actor!.id)
+  requireSameRights(importer, then)
+}
+
+/** Those who were administrators when the people of an archive were found must still be. Throws `ArchiveRefusal`. */
+export function requireSameRights(now: Ctx, then: Ctx): void {
+  if (then.actor!.admin && !now.actor!.admin) throw new ArchiveRefusal('The importer is no administrator any more')
 }
