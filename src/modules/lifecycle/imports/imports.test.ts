@@ -77,6 +77,49 @@ async function serve(listener: Parameters<typeof createServer>[1]): Promise<stri
 }
 
 describe('import of a project by URL', () => {
+  test.for(['before', 'during'] as const)(
+    'a user who is blocked %s the fetch imports nothing',
+    async (when, { world }) => {
+      const source = await sourceOf(world)
+      const [ann, group] = [await world.user(), await world.group({ visibility: 'public' })]
+      await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 40 })
+      const block = () => world.root.post(`/users/${ann.id}/block`)
+      const authorization = `Basic ${Buffer.from(`x:${world.root.token}`).toString('base64')}`
+      // Gives what the source gives.
+      const url = await serve(async (request, response) => {
+        if (when === 'during') await block()
+        const there = `${world.origin}${request.url!.replace('/x.git', `/${source.full_path}.git`)}`
+        const chunks: Buffer[] = []
+        for await (const chunk of request) chunks.push(chunk as Buffer)
+        const {
+          host: _,
+          'transfer-encoding': __,
+          'content-length': ___,
+          connection: ____,
+          ...headers
+        } = request.headers
+        const answer = await fetch(there, {
+          method: request.method!,
+          headers: { ...(headers as Record<string, string>), authorization },
+          ...(request.method === 'POST' && { body: Buffer.concat(chunks) }),
+        })
+        response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+        response.end(Buffer.from(await answer.arrayBuffer()))
+      })
+      await withSettings(world, { allow_local_requests_from_web_hooks_and_services: true }, async () => {
+        const made = await create(ann, `${url}/x.git`, { namespace_id: group.id })
+        expect(made.status, made.text).toBe(201)
+        if (when === 'before') await block()
+        await bring(world, made.json.id)
+        expect((await world.root.get(`/projects/${made.json.id}/import`)).json).toMatchObject({
+          import_status: 'failed',
+          import_error: 'The importer is not allowed to change the project any more',
+        })
+        expect((await world.root.get(`/projects/${made.json.id}/repository/branches`)).json).toEqual([])
+      })
+    },
+  )
+
   test('an imported project exists at once and gets branches, tags and default branch later', async ({ world }) => {
     const [ann, source] = [await world.user(), await sourceOf(world)]
     const made = await create(ann, world.remote(source, world.root), { description: 'Copied' })

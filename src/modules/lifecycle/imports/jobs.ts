@@ -1,9 +1,13 @@
 import { Type } from 'typebox'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { branchName } from '../../../git/format/ref-name.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { mirror } from '../../../git/transfer/mirror.ts'
 import { job } from '../../../jobs/job.ts'
+import { asAccount } from '../../accounts/index.ts'
+import { loadProject } from '../../projects/index.ts'
 import { remoteLimits } from '../remotes/limits.ts'
 import { reachRemote } from '../remotes/reach.ts'
 import { RemoteRefusal, sentenceFor } from '../remotes/refusal.ts'
@@ -34,13 +38,32 @@ export const importFromUrl = job({
     return remoteLimits('import', { url, userId: pending.actor_id })
   },
   attempts: 10,
-  run: ({ defaultBranch, ...place }, ctx) =>
-    fillRepository(ctx, place, async (repo, pending) => {
-      const fetched = await fetchAll(ctx, place.projectId, repo, pending)
-      const branches = fetched.refs.flatMap(({ name }) => branchName(name) ?? [])
-      return defaultBranch !== undefined && branches.includes(defaultBranch) ? { ...fetched, defaultBranch } : fetched
-    }),
+  run({ defaultBranch, ...place }, ctx) {
+    const { projectId } = place
+    let actorId: number | null = null
+    return fillRepository(
+      ctx,
+      place,
+      async (repo, pending) => {
+        actorId = pending.actor_id
+        await requireImporter(ctx, projectId, actorId)
+        const fetched = await fetchAll(ctx, projectId, repo, pending)
+        const branches = fetched.refs.flatMap(({ name }) => branchName(name) ?? [])
+        return defaultBranch !== undefined && branches.includes(defaultBranch) ? { ...fetched, defaultBranch } : fetched
+      },
+      // The fetch may have taken long.
+      () => requireImporter(ctx, projectId, actorId),
+    )
+  },
 })
+
+/** Throws `RemoteRefusal` if the user who requested the import may no longer change the project. */
+async function requireImporter(ctx: Ctx, projectId: number, actorId: number | null): Promise<void> {
+  const importer = actorId === null ? undefined : await asAccount(ctx, actorId)
+  const project = importer && (await loadProject(String(projectId), importer))
+  if (!importer || !project || !allows(projectPolicy.admin_project, importer.actor, project.facts))
+    throw new RemoteRefusal('The importer is not allowed to change the project any more')
+}
 
 /** Marks imports as failed that no job will finish. */
 export const failStuckImports = job({
