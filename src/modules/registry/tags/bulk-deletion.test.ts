@@ -141,6 +141,28 @@ describe('DELETE /projects/:id/registry/repositories/:repository_id/tags', () =>
     },
   )
 
+  test.for([
+    [
+      'who is no maintainer any more',
+      (world, at, ann) => world.root.put(`${at}/members/${ann.id}`, { access_level: 30 }),
+    ],
+    ['who is blocked', (world, _at, ann) => world.root.post(`/users/${ann.id}/block`)],
+    ['whose project is archived', (world, at) => world.root.post(`${at}/archive`)],
+  ] satisfies [string, (world: World, at: string, ann: Client) => Promise<{ status: number }>][])(
+    'nothing is deleted for a user %s when the job runs',
+    async ([, lose], { world }) => {
+      const { project, registry, tagsAt } = await repositoryWith(world, { a: 1 })
+      const ann = await world.user()
+      const at = `/projects/${project.id}`
+      await world.root.post(`${at}/members`, { user_id: ann.id, access_level: 40 })
+      expect((await ann.delete(`${tagsAt}?name_regex=.*`)).status).toBe(202)
+      expect((await lose(world, at, ann)).status).toBeLessThan(300)
+      await world.runJobs()
+      await expect.poll(() => world.jobs('delete_container_tags:%')).toEqual([])
+      expect(await registry.tags()).toEqual(['a'])
+    },
+  )
+
   test('tags that are pushed or moved after the request count as they are when the job runs', async ({ world }) => {
     const { registry, tagsAt } = await repositoryWith(world, { moved: 9, old: 9 })
     expect((await world.root.delete(`${tagsAt}?name_regex=.*&older_than=3d`)).status).toBe(202)

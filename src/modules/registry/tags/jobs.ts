@@ -1,10 +1,14 @@
 import { Type } from 'typebox'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
 import { job } from '../../../jobs/job.ts'
+import { asAccount } from '../../accounts/index.ts'
+import { loadProject } from '../../projects/index.ts'
 import { deleteSelected } from './bulk-deletion.ts'
 
 const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) => Type.Union([schema, Type.Null()])
 
-/** Deletes the tags of a repository that match. */
+/** Deletes the tags of a repository that match, if the user who requested it may do so now. */
 export const deleteTagsInBulk = job({
   name: 'delete_container_tags',
   input: Type.Object({
@@ -19,6 +23,9 @@ export const deleteTagsInBulk = job({
   key: ({ repositoryId }) => `delete_container_tags:${repositoryId}`,
   attempts: 5,
   async run({ nameRegex, keepRegex, keepN, olderThan, actorId, ...repository }, ctx) {
+    const requester = actorId === null ? undefined : await asAccount(ctx, actorId)
+    const project = requester && (await loadProject(String(repository.projectId), requester))
+    if (!project || !allows(projectPolicy.admin_container_image, requester.actor, project.facts)) return
     await deleteSelected(ctx, repository, { delete: nameRegex, keep: keepRegex, keepN, olderThan }, actorId)
   },
 })
