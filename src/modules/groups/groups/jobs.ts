@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
 import { inBatches } from '../../../db/batches.ts'
 import { deleteEventsOfGroups } from '../../../events/retention.ts'
 import { job } from '../../../jobs/job.ts'
@@ -12,9 +13,14 @@ export const removeGroup = job({
   key: ({ groupId }) => `remove_group:${groupId}`,
   attempts: 10,
   async run({ groupId }, ctx) {
-    for (const projectId of await projectsToRemove(ctx.db, groupId)) await removeProject.run({ projectId }, ctx)
-    const groupIds = await groupsToRemove(ctx.db, groupId)
-    await inBatches((size) => deleteEventsOfGroups(ctx.db, groupIds, size))
+    await removeContents(ctx, groupId)
     await ctx.transaction((tx) => deleteGroupRows(tx, groupId))
   },
 })
+
+/** Deletes what is in a deleted namespace: all but the rows of it and of its subgroups. */
+export async function removeContents(ctx: Ctx, groupId: number): Promise<void> {
+  for (const projectId of await projectsToRemove(ctx.db, groupId)) await removeProject.run({ projectId }, ctx)
+  const groupIds = await groupsToRemove(ctx.db, groupId)
+  await inBatches((size) => deleteEventsOfGroups(ctx.db, groupIds, size))
+}

@@ -7,7 +7,8 @@ import { deleteEventsAbout, forgetActor } from '../../../events/retention.ts'
 import { job } from '../../../jobs/job.ts'
 import { deleteAccount } from '../../accounts/index.ts'
 import { deleteStarsOf } from '../../projects/index.ts'
-import { removeGroup } from '../groups/jobs.ts'
+import { removeContents } from '../groups/jobs.ts'
+import { deleteGroupRows } from '../groups/removal-queries.ts'
 import { type Contribution, contributions, type DeletedRows } from './contributions.ts'
 import { ensurePlaceholder } from './placeholder.ts'
 import { deleteByAddress, deleteSomeOf, dropSome, lockAccount, personalNamespace, settleSome } from './queries.ts'
@@ -62,12 +63,14 @@ export const removeUser = job({
   attempts: 10,
   async run({ userId, hard }, ctx) {
     const space = await personalNamespace(ctx.db, userId)
-    if (space) await removeGroup.run({ groupId: space.id }, ctx)
+    if (space) await removeContents(ctx, space.id)
     await settleContributions(ctx, userId, hard)
     await inBatches((size) => deleteEventsAbout(ctx.db, userId, size))
     await inBatches((size) => forgetActor(ctx.db, userId, size))
     await ctx.transaction(async (tx) => {
       if (!(await lockAccount(tx, userId))) return
+      // Until now it says that the account is being removed.
+      if (space) await deleteGroupRows(tx, space.id)
       await deleteStarsOf(tx, userId)
       const withdrawn = await deleteByAddress(tx, userId)
       await emitAll(

@@ -6,10 +6,12 @@ import { projectRow } from '../../../../test/tables/projects.ts'
 import { today } from '../../../../test/tables/statements.ts'
 import { ghosts, referencesToUsers } from '../../../../test/tables/users.ts'
 import { type Client, test, unique, World } from '../../../../test/world.ts'
+import type { Ctx } from '../../../api/ctx.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest, refsDropped } from '../../review/merge-requests/testing.ts'
 import { contributions } from './contributions.ts'
 import { removeUser } from './jobs.ts'
+import { ensurePlaceholder } from './placeholder.ts'
 
 const remove = (world: World, who: Client, hard = false) =>
   world.root.delete(`/users/${who.id}${hard ? '?hard_delete=true' : ''}`)
@@ -411,6 +413,36 @@ describe('DELETE /users/:id', () => {
         ['resource_access_token_created', token.id],
       ])
     }
+  })
+
+  test('a user whose removal was interrupted is still being removed: no one unblocks or adds them, and their deletion is no second one', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const { project } = await contribution(world, ann)
+    await ann.post('/projects', { name: 'Mine' })
+    await remove(world, ann)
+    const ctx = await world.app.open(null)
+    // Interrupted between the projects of the user and the contributions.
+    const killed: Ctx = {
+      ...ctx,
+      transaction: (work) =>
+        work === (ensurePlaceholder as unknown) ? Promise.reject('killed') : ctx.transaction(work),
+    }
+    await expect(removeUser.run({ userId: ann.id, hard: false }, killed)).rejects.toBe('killed')
+    expect(await world.root.post(`/users/${ann.id}/unblock`)).toMatchObject({
+      status: 403,
+      json: { message: expect.stringContaining('This user is being removed') },
+    })
+    const added = await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 30 })
+    expect(added.status).toBe(404)
+    expect((await remove(world, ann)).status).toBe(204)
+    expect(
+      (await eventsOf(world, { kind: 'user_deleted' })).filter(({ payload }) => payload.user_id === ann.id),
+    ).toHaveLength(1)
+    await settle(world, ann)
+    expect((await world.root.get(`/users/${ann.id}`)).status).toBe(404)
+    expect(await world.user({ username: ann.username })).toMatchObject({ username: ann.username })
   })
 
   test('the removal job finishes from any state that a crash left', async () => {
