@@ -85,6 +85,22 @@ export const enqueueEach = <I extends TObject>(tx: Tx, j: Job<I>, inputs: readon
 export const dequeue = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>): Promise<number> =>
   tx.run(sql`select graphile_worker.remove_job(${j.key!(input)})`)
 
+/** Tries again jobs of a kind that have failed at every attempt, or only the one with the key of `input`. */
+export const retryFailed = <I extends TObject>(tx: Tx, j: Job<I>, input?: Static<I>): Promise<number> =>
+  tx.run(sql`
+    select graphile_worker.reschedule_jobs(
+      array(
+        select id
+        from graphile_worker.jobs
+        where task_identifier = ${j.name}
+          and locked_at is null
+          and attempts >= max_attempts
+          and (${input === undefined} or key = ${input === undefined ? null : j.key!(input)})
+      ),
+      run_at := now(), attempts := 0
+    )
+  `)
+
 const addJob = (
   tx: Tx,
   { name, attempts }: Pick<Job, 'name' | 'attempts'>,

@@ -13,7 +13,7 @@ import { acceptInvitationsLater, purgeEndedInvitations } from './groups/invitati
 import { purgeExpiredMembers } from './groups/members/jobs.ts'
 import { removeIdleBots } from './groups/resource-tokens/jobs.ts'
 import { purgeEndedShares } from './groups/shares/jobs.ts'
-import { removeUser } from './groups/user-removal/jobs.ts'
+import { removeUser, resumeUserRemovals } from './groups/user-removal/jobs.ts'
 import { purgeIdempotencyKeys } from './instance/idempotency-keys/jobs.ts'
 import { deliverMail, purgeStaleMails } from './instance/mails/jobs.ts'
 import { endOldHookEvents } from './integrations/deliveries/jobs.ts'
@@ -155,6 +155,7 @@ export const jobs: readonly Job<any>[] = [
   removeProject,
   removeUser,
   resumeGroupRemovals,
+  resumeUserRemovals,
   resumeProjectRemovals,
   settleCutOffPushes,
   copyDueDateOfMilestone,

@@ -4,7 +4,7 @@ import { inBatches } from '../../../db/batches.ts'
 import type { NewEvent } from '../../../events/catalogue.ts'
 import { emitAll } from '../../../events/log.ts'
 import { deleteEventsAbout, forgetActor } from '../../../events/retention.ts'
-import { job } from '../../../jobs/job.ts'
+import { job, retryFailed } from '../../../jobs/job.ts'
 import { deleteAccount } from '../../accounts/index.ts'
 import { deleteStarsOf } from '../../projects/index.ts'
 import { removeContents } from '../groups/jobs.ts'
@@ -86,4 +86,14 @@ export const removeUser = job({
       await deleteAccount(tx, userId)
     })
   },
+})
+
+/** Restarts deletions whose job failed on every attempt: data of a deleted user must not stay. */
+export const resumeUserRemovals = job({
+  name: 'resume_user_removals',
+  input: Type.Object({}),
+  key: () => 'resume_user_removals',
+  attempts: 3,
+  every: { cron: '40 3 * * *', input: {} },
+  run: async (_input, ctx) => void (await ctx.transaction((tx) => retryFailed(tx, removeUser))),
 })

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { failJobs } from '../../../../test/jobs.ts'
 import { changeMember, membersLast } from '../../../../test/tables/access.ts'
 import { closersOf } from '../../../../test/tables/epics.ts'
 import { auditOfNoun, caughtUp, eventsOf } from '../../../../test/tables/events.ts'
@@ -10,7 +11,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest, refsDropped } from '../../review/merge-requests/testing.ts'
 import { contributions } from './contributions.ts'
-import { removeUser } from './jobs.ts'
+import { removeUser, resumeUserRemovals } from './jobs.ts'
 import { ensurePlaceholder } from './placeholder.ts'
 
 const remove = (world: World, who: Client, hard = false) =>
@@ -443,6 +444,18 @@ describe('DELETE /users/:id', () => {
     await settle(world, ann)
     expect((await world.root.get(`/users/${ann.id}`)).status).toBe(404)
     expect(await world.user({ username: ann.username })).toMatchObject({ username: ann.username })
+  })
+
+  test('a removal of a user that failed too often is restarted, as it was requested', async ({ world }) => {
+    const [ann, ben] = [await world.user(), await world.user()]
+    await remove(world, ann, true)
+    await remove(world, ben)
+    await failJobs(world, [`remove_user:${ann.id}`])
+    await resumeUserRemovals.run({}, await world.app.open(null))
+    expect(await world.jobs(`remove_user:${ann.id}`)).toMatchObject([
+      { attempts: 0, payload: { userId: ann.id, hard: true } },
+    ])
+    expect(await world.jobs(`remove_user:${ben.id}`)).toHaveLength(1)
   })
 
   test('the removal job finishes from any state that a crash left', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { failJobs } from '../../../../test/jobs.ts'
 import { changeMergeRequest } from '../../../../test/tables/review.ts'
 import { waitMs } from '../../../../test/waiting.ts'
 import { type Client, test, World } from '../../../../test/world.ts'
@@ -43,6 +44,19 @@ describe('PUT …/merge_requests/:merge_request_iid/rebase', () => {
     expect((await world.root.put(`${other.at}/rebase`)).status).toBe(202)
     await rebased(world, one.id, world.root)
     expect([await isRunning(one), await isRunning(other)]).toEqual([false, true])
+  })
+
+  test('a rebase that was interrupted at every attempt is tried again when it is requested again', async ({
+    world,
+  }) => {
+    const { at, id } = await openMergeRequest(world, {})
+    const other = await openMergeRequest(world, {})
+    for (const each of [at, other.at]) expect((await world.root.put(`${each}/rebase`)).status).toBe(202)
+    const keys = [`rebase_source:${id}`, `rebase_source:${other.id}`]
+    await failJobs(world, keys)
+    expect((await world.root.put(`${at}/rebase`)).status).toBe(409)
+    expect(await world.jobs(keys[0]!)).toMatchObject([{ attempts: 0 }])
+    expect((await world.jobs(keys[1]!))[0]!.attempts).toBeGreaterThan(0)
   })
 
   test('a rebase with a conflict reports an error and moves nothing', async ({ world }) => {

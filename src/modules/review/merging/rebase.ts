@@ -3,7 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { rebaseCommits } from '../../../git/merge/rebase.ts'
 import { fetchCommit } from '../../../git/transfer/fetch.ts'
-import { enqueue, job } from '../../../jobs/job.ts'
+import { enqueue, job, retryFailed } from '../../../jobs/job.ts'
 import { longJobLimits } from '../../../jobs/limits.ts'
 import { conflict, forbidden } from '../../../kernel/failure.ts'
 import { asAccount, callerSignature } from '../../accounts/index.ts'
@@ -33,10 +33,14 @@ export async function requestRebase(ctx: Ctx, subject: MergeRequestSubject): Pro
   if (row?.state !== 'opened') throw notMergeable()
   if (!(await readHeads(ctx, row)).source) throw forbidden('Source branch does not exist')
   if (!(await pushableSource(ctx, row))) throw forbidden('Cannot push to source branch')
-  await ctx.transaction(async (tx) => {
-    if (!(await beginRebase(tx, row.id))) throw conflict('A rebase of this merge request is under way')
-    await enqueue(tx, rebaseSource, { mergeRequestId: row.id, actorId: ctx.actor!.id })
+  const input = { mergeRequestId: row.id, actorId: ctx.actor!.id }
+  const begun = await ctx.transaction(async (tx) => {
+    if (await beginRebase(tx, row.id)) return enqueue(tx, rebaseSource, input)
+    // One that was interrupted at every attempt would be under way for ever.
+    await retryFailed(tx, rebaseSource, input)
+    return 0
   })
+  if (begun === 0) throw conflict('A rebase of this merge request is under way')
 }
 
 const failed = 'Rebase failed. Please rebase locally'
