@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,6 +7,7 @@ import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { removeStaleLocks } from '../repository/stale-locks.ts'
 import { TestGit, type TestRepository } from '../testing.ts'
+import { packRefs } from '../transfer/maintenance.ts'
 import { listRefs, readRef, readRefs } from './refs.ts'
 import { updateRefs } from './update-refs.ts'
 
@@ -85,6 +86,50 @@ describe('updateRefs', () => {
     expect(locksIn(made)).toEqual(['b.lock', 'c.lock', 'other.lock'])
     await expect.poll(() => locksIn(made)).toEqual(['other.lock'])
     expect(await updateRefs(made.repo, [{ name: ref('c'), to: two, from: 'absent' }])).toBe('moved')
+  })
+
+  test('packed refs can be deleted again seconds after git was killed while it deleted one', async () => {
+    const made = await world.repository()
+    const [one] = commits(made, 1) as [Oid]
+    for (const name of ['a', 'b']) made.git('update-ref', ref(name), one)
+    made.git('pack-refs', '--all')
+    mkdirSync(join(made.gitDir, 'logs/refs/heads'), { recursive: true })
+    execFileSync('mkfifo', [join(made.gitDir, 'logs/refs/heads/new')])
+    const outcome = updateRefs(made.repo, [
+      { name: ref('a'), to: null, from: one },
+      { name: ref('new'), to: one, from: 'absent' },
+    ]).catch((error: unknown) => error)
+    const left = () => readdirSync(made.gitDir).filter((name) => /^packed-refs\./.test(name))
+    await expect.poll(left).toEqual(['packed-refs.lock', 'packed-refs.new'])
+    const helper = await made.repo.helper('update-ref', 'update-ref', { flags: ['--no-deref', '-z', '--stdin'] })
+    process.kill(helper.pid!, 'SIGKILL')
+    await outcome
+    await rm(join(made.gitDir, 'logs'), { recursive: true })
+    expect(left()).toEqual(['packed-refs.lock', 'packed-refs.new'])
+    await expect.poll(left).toEqual([])
+    await expect.poll(() => locksIn(made)).toEqual([])
+    expect(await updateRefs(made.repo, [{ name: ref('b'), to: null, from: one }])).toBe('moved')
+  })
+
+  test('packed refs can be deleted and packed although a killed git has left an unfinished list of them', async () => {
+    const made = await world.repository()
+    const [one] = commits(made, 1) as [Oid]
+    for (const name of ['a', 'b']) made.git('update-ref', ref(name), one)
+    made.git('pack-refs', '--all')
+    const unfinished = join(made.gitDir, 'packed-refs.new')
+    await writeFile(unfinished, '# pack-refs with:')
+    expect(await updateRefs(made.repo, [{ name: ref('a'), to: null, from: one }])).toBe('moved')
+    await writeFile(unfinished, '# pack-refs with:')
+    made.git('update-ref', ref('c'), one)
+    await packRefs(made.repo)
+    expect(made.git('for-each-ref', '--format=%(refname)', 'refs/heads')).toBe(
+      'refs/heads/b\nrefs/heads/c\nrefs/heads/history',
+    )
+    // Another process may be writing it.
+    await writeFile(unfinished, '# pack-refs with:')
+    await writeFile(join(made.gitDir, 'packed-refs.lock'), '')
+    expect(await removeStaleLocks(made.repo, { olderThanMs: 60_000 })).toBe(0)
+    expect(existsSync(unfinished)).toBe(true)
   })
 
   test('exactly one of 32 concurrent updates of a ref succeeds', async () => {

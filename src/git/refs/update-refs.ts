@@ -8,7 +8,7 @@ import { branchName, type RefName } from '../format/ref-name.ts'
 import { objectInfos } from '../objects/cat-file.ts'
 import { removeLockOfKilled } from '../repository/owned-lock.ts'
 import type { Repository } from '../repository/repository.ts'
-import { removeLocksOfKilled, removeStaleLocks } from '../repository/stale-locks.ts'
+import { removeLocksOfKilled, removePackedLockOfKilled, removeStaleLocks } from '../repository/stale-locks.ts'
 import { isDiskFull } from '../runner/git-error.ts'
 import { HelperDeath, type Question } from '../runner/helper.ts'
 import { Inbox } from '../runner/inbox.ts'
@@ -79,7 +79,10 @@ async function move(repo: Repository, updates: readonly RefUpdate[]): Promise<'m
     } catch (error) {
       if (!(error instanceof HelperDeath)) throw error
       // A process that a signal ended, such as one of the kernel when memory is short, leaves its locks.
-      if (error.exit.signal !== null) await removeLocksOfKilled(repo, updates)
+      if (error.exit.signal !== null) {
+        await removeLocksOfKilled(repo, updates)
+        if (updates.some(({ to }) => to === null)) await removePackedLockOfKilled(repo, () => isInTransfer(repo))
+      }
       // The outcome is read from the repository, not parsed from git's messages.
       if (transaction.isPrepared) {
         if (await haveMoved(repo, updates)) return 'moved'
@@ -90,8 +93,9 @@ async function move(repo: Repository, updates: readonly RefUpdate[]): Promise<'m
       if (isDiskFull(error.exit.stderr))
         throw new NothingMoved('storage_full', 'Insufficient Storage', { cause: error })
       // The remaining cause is a lock held by another process for too long.
-      // Git locks `HEAD` together with the branch that it names.
-      const locks = [...updates.map(({ name }) => lockOf(repo, name)), `${repo.gitDir}/HEAD.lock`]
+      // Git locks `HEAD` together with the branch that it names, and the packed refs to delete one.
+      const others = ['HEAD', 'packed-refs'].map((name) => `${repo.gitDir}/${name}.lock`)
+      const locks = [...updates.map(({ name }) => lockOf(repo, name)), ...others]
       const removed = locks.filter((lock) => removeLockOfKilled(repo.gitDir, lock))
       if (removed.length > 0 || (await removeStaleLocks(repo, { olderThanMs: staleLockMs })) > 0) continue
       if (attempt >= attempts)
@@ -178,6 +182,9 @@ export async function staleUpdates<Update extends RefUpdate>(
   )
   return expected.filter(({ from }, index) => (now[index] ?? 'absent') !== from)
 }
+
+const isInTransfer = async ({ git, gitDir }: Repository): Promise<boolean> =>
+  (await git.runner.ownersOfTransfers()).has(gitDir)
 
 /** Whether a process holds the lock of the ref, or has left it. */
 export const isLocked = (repo: Repository, name: RefName): boolean => existsSync(lockOf(repo, name))

@@ -1,7 +1,10 @@
+import { existsSync, rmSync } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ageOf } from '../../kernel/clock.ts'
-import { isHolderName } from './owned-lock.ts'
+import { isHolderName, OwnedLock } from './owned-lock.ts'
+
+const packedRefsLock = 'packed-refs.lock'
 
 /**
  * Removes the lock files of refs, of `HEAD` and of the config that a killed git process or a power loss left behind; they would
@@ -15,7 +18,7 @@ export async function removeStaleLocks(
   const names = await readdir(join(repo.gitDir, 'refs'), { recursive: true }).catch(() => [])
   const others = await readdir(repo.gitDir).catch(() => [])
   const locks = [
-    'packed-refs.lock',
+    packedRefsLock,
     'HEAD.lock',
     'config.lock',
     ...names.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name)),
@@ -29,7 +32,29 @@ export async function removeStaleLocks(
     await rm(path, { force: true })
     removed++
   }
-  return removed
+  return removeUnfinishedPackedRefs(repo.gitDir) ? removed + 1 : removed
+}
+
+/**
+ * Removes the new list of packed refs that a killed git process has not put into its place: git would refuse for ever to write another. Git
+ * writes one only with the lock, so that none is being written while this process has it. False if there is none, or the lock is taken.
+ */
+function removeUnfinishedPackedRefs(gitDir: string): boolean {
+  const path = join(gitDir, 'packed-refs.new')
+  if (!existsSync(path)) return false
+  using lock = takePackedRefs(gitDir)
+  if (!lock || !existsSync(path)) return false
+  rmSync(path)
+  return true
+}
+
+/** `undefined` if it is taken or cannot be created. */
+function takePackedRefs(gitDir: string): OwnedLock | undefined {
+  try {
+    return OwnedLock.take(gitDir, join(gitDir, packedRefsLock))
+  } catch {
+    return undefined
+  }
 }
 
 const minuteMs = 60_000
@@ -54,8 +79,14 @@ export async function removeMaintenanceLocks({ gitDir }: { readonly gitDir: stri
   }
 }
 
-/** Longer than the lock of a single ref is held. */
+/** Longer than a lock is held for the refs of one helper, or to pack few refs. */
 const heldMs = 5_000
+
+/** The same as long as no other process has taken the lock. */
+async function identityOf(path: string): Promise<string> {
+  const { ino, mtimeMs } = await stat(path)
+  return `${ino} ${mtimeMs}`
+}
 
 /**
  * Removes, a few seconds later, the locks that a killed `git update-ref` left on the refs it was moving: until then they block
@@ -65,10 +96,6 @@ export async function removeLocksOfKilled(
   { gitDir }: { readonly gitDir: string },
   updates: readonly { readonly name: string; readonly to: string | null }[],
 ): Promise<void> {
-  const identityOf = async (path: string) => {
-    const { ino, mtimeMs } = await stat(path)
-    return `${ino} ${mtimeMs}`
-  }
   const left = await Promise.all(
     updates.map(async ({ name, to }) => {
       const path = join(gitDir, `${name}.lock`)
@@ -85,4 +112,27 @@ export async function removeLocksOfKilled(
       if ((await identityOf(path).catch(() => undefined)) === identity) await rm(path, { force: true })
   }
   if (left.flat().length > 0) setTimeout(() => void remove().catch(() => {}), heldMs).unref()
+}
+
+/**
+ * Removes, a few seconds later, the lock of packed refs that a killed git process left: until then it blocks every deletion of refs. A lock
+ * of another process is gone by then. To delete or pack many refs, a process holds it for longer, and a slot of transfers: the
+ * lock stays while the repository has one, as `inUse` says.
+ */
+export async function removePackedLockOfKilled(
+  { gitDir }: { readonly gitDir: string },
+  inUse: () => Promise<boolean>,
+): Promise<void> {
+  const path = join(gitDir, packedRefsLock)
+  const found = await identityOf(path).catch(() => undefined)
+  if (found === undefined) return
+  const remove = async (): Promise<void> => {
+    const isBusy = await inUse()
+    if ((await identityOf(path).catch(() => undefined)) !== found) return
+    if (isBusy) return removeLater()
+    await rm(path, { force: true })
+    removeUnfinishedPackedRefs(gitDir)
+  }
+  const removeLater = () => void setTimeout(() => void remove().catch(() => {}), heldMs).unref()
+  removeLater()
 }
