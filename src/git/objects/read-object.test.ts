@@ -1,4 +1,5 @@
-import { chmodSync, copyFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -56,6 +57,25 @@ test('paths below a loose commit lead to loose and to packed objects', async () 
   for (const path of ['none', 'a/b/c.txt', 'a/b/c.txt/none'])
     expect(await readTreeAt(made.repo, commit, path), path).toBeUndefined()
 })
+
+test.for(['loose', 'packed'])(
+  'a file whose object was missing is found once it is there, in a %s commit',
+  async (how) => {
+    const made = await world.repository()
+    const commit = made.commit({ 'a/b.txt': 'there' })
+    const file = fileOf(made, at(made, 'HEAD:a/b.txt'))
+    if (how === 'packed') {
+      const others = ['HEAD', 'HEAD^{tree}', 'HEAD:a'].map((name) => at(made, name))
+      const pack = join(made.repo.objectDir, 'pack', 'pack')
+      execFileSync('git', ['-C', made.gitDir, 'pack-objects', '-q', pack], { input: `${others.join('\n')}\n` })
+      for (const oid of others) rmSync(fileOf(made, oid))
+    }
+    renameSync(file, `${file}.away`)
+    expect(await findEntry(made.repo, commit, 'a/b.txt')).toMatchObject({ type: 'blob', sizeBytes: undefined })
+    renameSync(`${file}.away`, file)
+    expect(await findEntry(made.repo, commit, 'a/b.txt')).toMatchObject({ type: 'blob', sizeBytes: 5 })
+  },
+)
 
 test('a content larger than the limit is left out, and large files are left to git', async () => {
   const made = await world.repository()

@@ -72,7 +72,7 @@ async function readBelow(repo: Repository, treeish: Oid, path: string): Promise<
 }
 
 /**
- * The entry at `path` below a commit or tree; `sizeBytes` only for blobs. `undefined` if there is none, and for the root. One
+ * The entry at `path` below a commit or tree; `sizeBytes` only for blobs, and not if their object is missing. `undefined` if there is none, and for the root. One
  * round trip the first time, no process.
  */
 export const findEntry = async (repo: Repository, treeish: Oid, path: string): Promise<SizedEntry | undefined> =>
@@ -81,7 +81,8 @@ export const findEntry = async (repo: Repository, treeish: Oid, path: string): P
         repo,
         `entry ${treeish}:${path}`,
         (repo) => lookUpEntry(repo, treeish, path),
-        () => 300,
+        // A blob without a size was missing, or could not be read: it may be there the next time.
+        ({ type, sizeBytes }) => (type === 'blob' && sizeBytes === undefined ? undefined : 300),
       )
     : undefined
 
