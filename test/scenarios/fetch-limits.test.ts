@@ -57,6 +57,18 @@ describe('fetches over HTTP', () => {
     await git(folder.path, 'clone', '--quiet', '--mirror', '--depth', '1', remote, join(folder.path, 'shallow.git'))
   })
 
+  test('400 for a fetch of protocol 2 with the end of a response, which ends git by a signal', async ({ world }) => {
+    const project = await storedProject(world)
+    project.repository.commit({ a: 'a\n' })
+    for (const body of [`0002${line('done')}`, `${line('command=fetch')}00020000`])
+      expect(
+        await world.anonymous.send('POST', `//${project.full_path}.git/git-upload-pack`, {
+          headers: { ...fetchType, 'git-protocol': 'version=2' },
+          body,
+        }),
+      ).toMatchObject({ status: 400, text: 'The fetch contains the end of a response\n' })
+  })
+
   test.for([
     ['HTTP', {}],
     ['HTTP with protocol 2', { 'git-protocol': 'version=2' }],

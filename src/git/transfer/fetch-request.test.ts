@@ -51,6 +51,13 @@ describe('fetch request limits', () => {
     expect(() => take(request.repeat(2), { version2: false })).toThrow("of the kind 'want'")
   })
 
+  test('a fetch request of protocol 2 with the end of a response is refused', () => {
+    for (const text of ['0002', `${line('command=fetch')}00020000`, `${line('command=fetch')}0001${line('done')}0002`])
+      expect(() => take(text)).toThrow('The fetch contains the end of a response')
+    take(line('0002'))
+    take('0002', { version2: false })
+  })
+
   test('a malformed fetch request is left to git, within the byte limit', () => {
     for (const text of ['zzzz', '0003', `${line('a')}!!!!${line(`want ${oid}\n`).repeat(9)}`, '0004'.repeat(9)])
       take(text)

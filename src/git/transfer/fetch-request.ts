@@ -35,7 +35,7 @@ const startBytes = 8
 
 /**
  * Counts what a client sends to `upload-pack`, in lines of the protocol (gitprotocol-common), as the bytes arrive, with
- * constant memory. Git rejects malformed requests.
+ * constant memory. Git itself rejects other malformed requests.
  */
 export class FetchRequest {
   readonly #limits: typeof fetchLimits
@@ -58,7 +58,7 @@ export class FetchRequest {
     this.#limits = limits
   }
 
-  /** Throws a `too_large` failure that names the exceeded limit. */
+  /** Throws a `too_large` failure that names the exceeded limit, and `invalid` if git would take the request for an error of its own. */
   push(chunk: Buffer): void {
     this.#bytes += chunk.length
     if (this.#bytes > this.#limits.bytes) throw tooMuch(`${this.#limits.bytes} bytes`)
@@ -73,7 +73,9 @@ export class FetchRequest {
     const length = /^[0-9a-f]{4}$/i.test(this.#digits) ? Number.parseInt(this.#digits, 16) : 3
     this.#digits = ''
     if (length === 0) this.#flush()
-    // 1 and 2 are separators; 3 and non-numbers are invalid.
+    // It ends a response. As part of a request git takes it for an error of its own, and ends by a signal.
+    if (length === 2 && this.#resets) throw new Failure('invalid', 'The fetch contains the end of a response')
+    // 1 is a separator; 3 and non-numbers are invalid.
     this.#isNonsense = length === 3
     this.#length = Math.max(0, length - 4)
     this.#left = this.#length
