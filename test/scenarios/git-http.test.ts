@@ -142,6 +142,10 @@ describe('git over HTTP', () => {
       await expect(git(work, 'push', '-q', url, `HEAD:refs/${name}`)).rejects.toThrow(/cannot be called/)
     const bytes = `alias.odd=!git push -q '${url}' "HEAD:refs/heads/$(printf 'a\\377')"`
     await expect(git(work, '-c', bytes, 'odd')).rejects.toThrow(/must be text in UTF-8/)
+    for (const long of [`${'é'.repeat(126)}`, Array.from({ length: 9 }, () => 'n'.repeat(120)).join('/')])
+      await expect(git(work, 'push', '-q', url, `HEAD:refs/heads/${long}`)).rejects.toThrow(
+        'has at most 1024 bytes, and at most 250 between slashes',
+      )
     expect(await git(work, 'ls-remote', url)).toBe('')
     await git(work, 'push', '-q', url, 'main')
     expect((await world.root.get(`/projects/${project.id}`)).json).toMatchObject({ default_branch: 'main' })

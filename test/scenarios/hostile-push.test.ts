@@ -56,6 +56,26 @@ async function withMain(world: World): Promise<{ project: TestProject; main: str
 }
 
 describe('pushes that no git client sends', () => {
+  test.for(['refs/heads/x.lock', 'refs/heads/a b', 'refs/heads/../x', 'refs/tags/.x', 'refs/heads/x/'])(
+    'a push of a ref named %s is refused with its name',
+    async (name, { world }) => {
+      const { project, main } = await withMain(world)
+      expect(await send(world.root, project, [[zero, main, name]], 'side-band-64k')).toContain(
+        `A branch or tag cannot be called ${name}.`,
+      )
+      expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/master'])
+    },
+  )
+
+  test('a push of a ref that is not below refs/ is refused with its name', async ({ world }) => {
+    const { project, main } = await withMain(world)
+    for (const name of ['HEAD', '@', 'config', 'worktrees/x/refs/heads/y'])
+      expect(await send(world.root, project, [[zero, main, name]], 'side-band-64k')).toContain(
+        `The reference ${name} cannot be pushed: only those below refs/ can.`,
+      )
+    expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/master'])
+  })
+
   test.for(['refs/tags', 'refs/heads', 'refs/foo', 'refs/notes'])(
     'a push of a ref named %s is refused, and branches and tags can still be created',
     async (name, { world }) => {

@@ -4,9 +4,9 @@ import type { Brand } from '../../kernel/brand.ts'
 export type RefName = Brand<string, 'RefName'>
 
 /** Leaves room for the `.lock` file: file systems allow 255 bytes. */
-const maxSegmentBytes = 250
+export const maxSegmentBytes = 250
 /** Below the path limit of file systems, with room for the path of the repository. */
-const maxNameBytes = 1024
+export const maxNameBytes = 1024
 
 /**
  * Whether `git check-ref-format` accepts `text`, under `refs/` (the rules of `git help check-ref-format`, in order). Also

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { Failure } from '../../kernel/failure.ts'
 import { parseUpdate, type RefChange } from '../format/ref-change.ts'
+import { maxNameBytes, maxSegmentBytes } from '../format/ref-name.ts'
 import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
 import { Inbox } from '../runner/inbox.ts'
@@ -36,9 +37,11 @@ export async function converse(
     // The client pushed nothing, or git rejected everything: no answer is expected.
     if (!request) return { accepted }
     // A push that only deletes has no objects and no quarantine.
-    const { objectDir, isText, ...rest } = request
+    const { objectDir, badName, ...rest } = request
     await using quarantine = repo.inQuarantine(objectDir === '' ? join(repo.gitDir, 'objects') : objectDir)
-    const verdict = isText ? await decideWhole({ ...rest, quarantine }, decide) : notText
+    const verdict = badName
+      ? { ok: false, messages: [refusalOfName(badName)] }
+      : await decideWhole({ ...rest, quarantine }, decide)
     const text = printableLines(verdict.messages ?? [])
       .map((line) => `:${line}\n`)
       .join('')
@@ -95,13 +98,24 @@ export const printableLines = (messages: readonly string[]): string[] =>
 export const isCutOff = (error: unknown): boolean =>
   ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-/** Git accepts any bytes as a ref name, but no API could name such a ref. */
-const notText: Verdict = {
-  ok: false,
-  messages: ['The name of a branch or tag must be text in UTF-8, of at most 1024 bytes.'],
+/**
+ * Why a push cannot name a ref so. Git accepts any bytes in a push, but no API could name such a ref, and its own commands accept fewer
+ * names.
+ */
+function refusalOfName(bytes: Buffer): string {
+  if (!isUtf8(bytes)) return 'The name of a branch or tag must be text in UTF-8.'
+  const name = bytes.toString('utf8')
+  const isLong =
+    bytes.length > maxNameBytes || name.split('/').some((part) => Buffer.byteLength(part) > maxSegmentBytes)
+  if (isLong)
+    return `The name of a branch or tag has at most ${maxNameBytes} bytes, and at most ${maxSegmentBytes} between slashes.`
+  return name.startsWith('refs/')
+    ? `A branch or tag cannot be called ${name}.`
+    : `The reference ${name} cannot be pushed: only those below refs/ can.`
 }
 
-type Request = Omit<PushRequest, 'quarantine'> & { objectDir: string; isText: boolean }
+/** `badName`: a ref in it is not `parseUpdate`'s. */
+type Request = Omit<PushRequest, 'quarantine'> & { objectDir: string; badName: Buffer | undefined }
 
 /** Lines of `<word> <length> <bytes>`, up to `end`. `undefined` if the channel ends before. */
 async function readRequest(channel: Socket): Promise<Request | undefined> {
@@ -109,7 +123,7 @@ async function readRequest(channel: Socket): Promise<Request | undefined> {
   const updates: RefChange[] = []
   const pushOptions: string[] = []
   let objectDir: string | undefined
-  let isText = true
+  let badName: Buffer | undefined
   let received = 0
   const next = () => {
     const wordEnd = inbox.indexOf(0x20)
@@ -134,10 +148,13 @@ async function readRequest(channel: Socket): Promise<Request | undefined> {
       else if (line.word === 'ref') {
         const update = isUtf8(line.bytes) ? parseUpdate(line.value) : undefined
         if (update) updates.push(update)
-        else isText = false
-      } else if (line.word === 'end' && objectDir !== undefined) return { updates, pushOptions, objectDir, isText }
+        else badName ??= nameIn(line.bytes)
+      } else if (line.word === 'end' && objectDir !== undefined) return { updates, pushOptions, objectDir, badName }
       else throw new Error('unexpected message from the hook')
     }
   }
   return undefined
 }
+
+/** The ref of `<old> <new> <ref>`. */
+const nameIn = (update: Buffer): Buffer => update.subarray(update.indexOf(0x20, update.indexOf(0x20) + 1) + 1)
