@@ -111,6 +111,26 @@ describe('updateRefs', () => {
     expect(await updateRefs(made.repo, [{ name: ref('b'), to: null, from: one }])).toBe('moved')
   })
 
+  test('packed refs can be deleted again seconds after git was killed while it packed refs', async () => {
+    const made = await world.repository()
+    const [one] = commits(made, 1) as [Oid]
+    made.git('update-ref', ref('a'), one)
+    made.git('pack-refs', '--all')
+    // Git blocks on this ref, because nothing writes it.
+    execFileSync('mkfifo', [join(made.gitDir, 'refs/heads/endless')])
+    const outcome = packRefs(made.repo).catch((error: unknown) => error)
+    const lock = join(made.gitDir, 'packed-refs.lock')
+    await expect.poll(() => existsSync(lock)).toBe(true)
+    const running = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n')
+    const [packing] = running.filter((line) => line.includes(`--git-dir=${made.gitDir} pack-refs`))
+    process.kill(Number.parseInt(packing!, 10), 'SIGKILL')
+    expect(await outcome).toMatchObject({ signal: 'SIGKILL' })
+    await rm(join(made.gitDir, 'refs/heads/endless'))
+    expect(existsSync(lock)).toBe(true)
+    await expect.poll(() => existsSync(lock)).toBe(false)
+    expect(await updateRefs(made.repo, [{ name: ref('a'), to: null, from: one }])).toBe('moved')
+  })
+
   test('packed refs can be deleted and packed although a killed git has left an unfinished list of them', async () => {
     const made = await world.repository()
     const [one] = commits(made, 1) as [Oid]

@@ -183,7 +183,8 @@ export async function staleUpdates<Update extends RefUpdate>(
   return expected.filter(({ from }, index) => (now[index] ?? 'absent') !== from)
 }
 
-const isInTransfer = async ({ git, gitDir }: Repository): Promise<boolean> =>
+/** Whether a process with a slot of transfers runs, or waits, for the repository. */
+export const isInTransfer = async ({ git, gitDir }: Repository): Promise<boolean> =>
   (await git.runner.ownersOfTransfers()).has(gitDir)
 
 /** Whether a process holds the lock of the ref, or has left it. */

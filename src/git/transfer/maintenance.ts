@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { syncFolder, syncTree } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { missingAs } from '../../kernel/missing.ts'
+import { isInTransfer } from '../refs/update-refs.ts'
 import { isDerivedFile } from '../repository/derived-files.ts'
 import type { Repository } from '../repository/repository.ts'
-import { removeMaintenanceLocks, removeStaleLocks } from '../repository/stale-locks.ts'
+import { removeMaintenanceLocks, removePackedLockOfKilled, removeStaleLocks } from '../repository/stale-locks.ts'
 import { settingsEnv } from '../runner/environment.ts'
+import { GitError } from '../runner/git-error.ts'
 
 const long = {
   lane: 'transfer',
@@ -41,7 +43,13 @@ const staleLockMs = 60 * 60_000
 export async function packRefs(repo: Repository): Promise<void> {
   if (!(await repo.exists())) return
   await removeStaleLocks(repo, { olderThanMs: staleLockMs })
-  await repo.run('pack-refs', { flags: ['--all', '--prune'], ...long })
+  try {
+    await repo.run('pack-refs', { flags: ['--all', '--prune'], ...long })
+  } catch (error) {
+    if (error instanceof GitError && error.signal !== null)
+      await removePackedLockOfKilled(repo, () => isInTransfer(repo))
+    throw error
+  }
   await syncFolder(repo.gitDir)
   await syncTree(join(repo.gitDir, 'refs'))
 }
