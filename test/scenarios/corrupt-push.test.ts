@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
 import { storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
@@ -32,12 +32,18 @@ async function pushOf(folder: string, size = large): Promise<Buffer> {
 
 const basic = (world: World) => `Basic ${Buffer.from(`root:${world.root.token}`).toString('base64')}`
 
-const post = (world: World, { full_path }: Pick<TestProject, 'full_path'>, service: string, body: Buffer) =>
+const post = (
+  world: World,
+  { full_path }: Pick<TestProject, 'full_path'>,
+  service: string,
+  body: Buffer,
+  encoding = 'gzip',
+) =>
   world.anonymous.send('POST', `///${full_path}.git/${service}`.slice(1), {
     headers: {
       authorization: basic(world),
       'content-type': `application/x-${service}-request`,
-      'content-encoding': 'gzip',
+      'content-encoding': encoding,
     },
     body,
   })
@@ -56,6 +62,22 @@ test('a client that disconnects during a push leaves no objects behind', async (
   await expect.poll(() => readdir(objects)).toHaveLength(3)
   socket.destroy()
   await expect.poll(() => readdir(objects)).toEqual(['info', 'pack'])
+})
+
+test('415 when the body has another encoding than gzip, and no branch moves', async ({ world }) => {
+  await using folder = await temporaryFolder()
+  const project = await storedProject(world)
+  const body = await pushOf(folder.path, 2000)
+  for (const service of ['git-receive-pack', 'git-upload-pack'])
+    for (const encoding of ['deflate', 'br', 'gzip, gzip', 'x'])
+      expect(await post(world, project, service, deflateSync(body), encoding), encoding).toMatchObject({
+        status: 415,
+        text: 'Unsupported Content-Encoding\n',
+        headers: { 'accept-encoding': 'gzip' },
+      })
+  expect(project.repository.git('for-each-ref')).toBe('')
+  expect((await post(world, project, 'git-receive-pack', body, 'identity')).status).toBe(200)
+  expect(project.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
 })
 
 describe('pushes with a gzip body', () => {

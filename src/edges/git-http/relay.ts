@@ -70,6 +70,10 @@ export async function relay(exchange: Exchange, stream: Duplex, headers: Headers
 
 const isCompressed = (req: IncomingMessage): boolean => /^(x-)?gzip$/i.test(req.headers['content-encoding'] ?? '')
 
+/** Whether the body is encoded in a way that `relay` does not decode. */
+export const hasOtherEncoding = (req: IncomingMessage): boolean =>
+  !isCompressed(req) && !/^(identity)?$/i.test(req.headers['content-encoding'] ?? '')
+
 /** More than git sends before it has read a negotiation of 16,000 commits. */
 const maxHeldBytes = 2 * 1024 * 1024
 

@@ -26,7 +26,7 @@ import { observeGit } from '../http/metrics.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { RouteMatcher } from '../http/wildcard-routes.ts'
-import { relay } from './relay.ts'
+import { hasOtherEncoding, relay } from './relay.ts'
 import { type GitRequest, parseGitUrl } from './request.ts'
 
 const uncached: Headers = {
@@ -63,6 +63,8 @@ async function serve(
       return sendText(exchange, 403, 'Forbidden\n', plain)
     if (asked.kind === 'service' && req.method !== 'POST')
       return sendText(exchange, 405, 'Method Not Allowed\n', { ...plain, allow: 'POST' })
+    if (asked.kind === 'service' && hasOtherEncoding(req))
+      return sendText(exchange, 415, 'Unsupported Content-Encoding\n', { ...plain, 'accept-encoding': 'gzip' })
     const service = asked.service as Service
     const shown = await authenticateGit(req.headers.authorization, context, remoteAddress)
     // A read ends when the client disconnects; a push that has begun completes.

@@ -3,7 +3,7 @@ import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Id, OneOf, Params } from '../../../api/params/types.ts'
 import { notFound } from '../../../kernel/failure.ts'
-import { user } from '../users/subject.ts'
+import { refuseGhost, user } from '../users/subject.ts'
 import { ImpersonationToken, NewImpersonationToken } from './entity.ts'
 import { limitParams, limitsOf, newTokenParams } from './params.ts'
 import { findImpersonationToken, impersonationTokenList, type TokenRow, tokenRow } from './queries.ts'
@@ -65,15 +65,17 @@ export const impersonationTokenRoutes = [
     allow: 'admin_user',
     params: Params({ ...newTokenParams, ...limitParams }),
     returns: NewImpersonationToken,
-    handle: async ({ subject, params, ctx }) =>
-      createTokenAs(ctx, {
+    async handle({ subject, params, ctx }) {
+      refuseGhost(subject)
+      return createTokenAs(ctx, {
         kind: 'impersonation',
         userId: subject.id,
         name: params.name,
         scopes: tokenScopes(params.scopes, subject.admin),
         expiresAt: tokenExpiry(ctx, params.expires_at ?? null),
         limits: limitsOf(params),
-      }),
+      })
+    },
   }),
 
   endpoint({

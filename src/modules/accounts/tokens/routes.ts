@@ -4,7 +4,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { Flag, Id, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
 import { forbidden, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { instance } from '../../instance/index.ts'
-import { user } from '../users/subject.ts'
+import { refuseGhost, user } from '../users/subject.ts'
 import { NewPersonalAccessToken, PersonalAccessToken } from './entity.ts'
 import { limitParams, limitsOf, newTokenParams, rotationParams } from './params.ts'
 import { findManagedToken, getToken, type TokenRow, tokenList, tokenRow } from './queries.ts'
@@ -182,14 +182,16 @@ export const tokenRoutes = [
     allow: 'admin_user',
     params: Params({ ...newTokenParams, ...limitParams }),
     returns: NewPersonalAccessToken,
-    handle: async ({ subject, params, ctx }) =>
-      createTokenAs(ctx, {
+    async handle({ subject, params, ctx }) {
+      refuseGhost(subject)
+      return createTokenAs(ctx, {
         kind: 'personal',
         userId: subject.id,
         name: params.name,
         scopes: tokenScopes(params.scopes, subject.admin),
         expiresAt: tokenExpiry(ctx, params.expires_at ?? null),
         limits: limitsOf(params),
-      }),
+      })
+    },
   }),
 ]

@@ -33,7 +33,7 @@ describe('PUT /users/:id', () => {
     })
   })
 
-  test('403 for PUT /users/:id of a bot or the ghost user', async ({ world }) => {
+  test('403 for PUT /users/:id of a bot or the ghost user, and for tokens of the latter', async ({ world }) => {
     const project = await world.project()
     const attributes = { name: 'robot', scopes: ['api'], access_level: 30 }
     const bot = (await world.root.post(`/projects/${project.id}/access_tokens`, attributes)).json.user_id
@@ -45,6 +45,11 @@ describe('PUT /users/:id', () => {
       await become('ghost')
       onTestFinished(async () => void (await become('human')))
     }
+    for (const kind of ['impersonation', 'personal_access'])
+      expect(await world.root.post(`/users/${ghost}/${kind}_tokens`, { name: 'x', scopes: ['api'] })).toMatchObject({
+        status: 403,
+        json: { message: expect.stringContaining('internal users') },
+      })
     for (const id of [bot, ghost])
       for (const more of [{ admin: true }, { external: false }, { password: 'correct horse battery' }, { name: 'x' }])
         expect(await world.root.put(`/users/${id}`, more)).toMatchObject({

@@ -5,7 +5,7 @@ import { userPolicy } from '../../../access/user-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { subject } from '../../../api/endpoint.ts'
 import { Id, Params } from '../../../api/params/types.ts'
-import { unauthenticated } from '../../../kernel/failure.ts'
+import { forbidden, unauthenticated } from '../../../kernel/failure.ts'
 import { findUser, findUserByName, type UserRow } from './queries.ts'
 
 export type UserSubject = UserRow & { facts: Facts }
@@ -23,6 +23,11 @@ export const isPrivateTo = (
   { actor }: Ctx,
   { id, private_profile }: Pick<UserRow, 'id' | 'private_profile'>,
 ): boolean => private_profile && actor?.id !== id && !actor?.admin
+
+/** Throws `forbidden` for the account to which the content of deleted users belongs. It never acts. */
+export function refuseGhost({ kind }: Pick<UserRow, 'kind'>): void {
+  if (kind === 'ghost') throw forbidden('This action cannot be performed on internal users')
+}
 
 const factsOf = (ctx: Ctx): Facts => ({
   visibility: arePeoplePublic(ctx) ? visibilities.public : visibilities.internal,

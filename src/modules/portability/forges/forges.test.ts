@@ -49,7 +49,7 @@ describe.each(['github', 'gitea'] as const)('an import from %s', (name) => {
     const merges = (await zoe.get(`${at}/merge_requests`)).json.sort(byNumber)
     expect(merges).toMatchObject([
       { iid: 3, state: 'opened', source_branch: 'mend', target_branch: 'main', labels: ['bug'] },
-      { iid: 4, state: 'merged', merge_commit_sha: forge.repository.main },
+      { iid: 4, state: 'merged', merge_status: 'can_be_merged', merge_commit_sha: forge.repository.main },
       { iid: 5, state: 'opened', source_branch: `${name}/fork/ben-of-forge/main` },
     ])
     expect((await zoe.get(`${at}/merge_requests/3/commits`)).json).toMatchObject([{ title: 'Pull 3' }])

@@ -223,6 +223,7 @@ describe('archives of the reference product', () => {
       ])
       expect(await get('/merge_requests/3')).toMatchObject({
         state: 'merged',
+        merge_status: 'can_be_merged',
         merged_by: { id: ann.id },
         source_branch: 'topic',
       })

@@ -78,6 +78,8 @@ const mergeRequests: Relation = {
       sql`(select coalesce(max(iid), 0) from merge_requests where project_id = ${id})`,
       sql`select ${id}::bigint as project_id`,
     ),
+    // What was merged could be merged, and is not checked again.
+    sql`update merge_requests set merge_status = 'can_be_merged' where project_id = ${id} and state = 'merged'`,
   ],
 }
 
