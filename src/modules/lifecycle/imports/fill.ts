@@ -44,7 +44,7 @@ export async function fillRepository(
   ctx: Ctx,
   { projectId, storage }: Place,
   fill: (repo: Repository, pending: ImportRow) => Promise<Filling>,
-  also?: (tx: Tx) => Promise<void>,
+  also?: (tx: Tx, pending: ImportRow) => Promise<void>,
 ): Promise<void> {
   const place = projectRepositoryDir(ctx, { id: projectId, repository_storage: storage })
   // A project is filled by one job at a time, so a fixed name lets the next run find the draft.
@@ -61,7 +61,7 @@ export async function fillRepository(
     await ctx.git.ensureRepository(draft, { defaultBranch: initialBranch, key })
     const repo = ctx.git.open(draft)
     const filling = await fill(repo, pending)
-    await settle(ctx, projectId, { repo, place, filling, also })
+    await settle(ctx, projectId, { repo, place, filling, also: also && ((tx) => also(tx, pending)) })
   } catch (error) {
     if (!(error instanceof RemoteRefusal)) throw error
     await endInFailure(ctx, projectId, error.message)

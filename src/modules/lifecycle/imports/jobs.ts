@@ -38,23 +38,19 @@ export const importFromUrl = job({
     return remoteLimits('import', { url, userId: pending.actor_id })
   },
   attempts: 10,
-  run({ defaultBranch, ...place }, ctx) {
-    const { projectId } = place
-    let actorId: number | null = null
-    return fillRepository(
+  run: ({ defaultBranch, ...place }, ctx) =>
+    fillRepository(
       ctx,
       place,
       async (repo, pending) => {
-        actorId = pending.actor_id
-        await requireImporter(ctx, projectId, actorId)
-        const fetched = await fetchAll(ctx, projectId, repo, pending)
+        await requireImporter(ctx, place.projectId, pending.actor_id)
+        const fetched = await fetchAll(ctx, place.projectId, repo, pending)
         const branches = fetched.refs.flatMap(({ name }) => branchName(name) ?? [])
         return defaultBranch !== undefined && branches.includes(defaultBranch) ? { ...fetched, defaultBranch } : fetched
       },
       // The fetch may have taken long.
-      () => requireImporter(ctx, projectId, actorId),
-    )
-  },
+      (_tx, { actor_id }) => requireImporter(ctx, place.projectId, actor_id),
+    ),
 })
 
 /** Throws `RemoteRefusal` if the user who requested the import may no longer change the project. */
