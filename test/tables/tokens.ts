@@ -26,6 +26,10 @@ export const changeToken = (
 export const endOauthTokens = (world: World, user_id: number, ends_at: Value) =>
   change(world, 'access_tokens', { user_id, kind: 'oauth', revoked: false }, { ends_at })
 
+/** Moves the access tokens of a user to another one. */
+export const moveTokens = (world: World, user_id: number, to: number) =>
+  change(world, 'access_tokens', { user_id }, { user_id: to })
+
 export const expireTokens = (world: World, user_id: number, expires_at: Value) =>
   change(world, 'access_tokens', { user_id }, { expires_at })
 

@@ -1,16 +1,12 @@
-import { fsync as fsyncCallback, writeFileSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { ageOf } from '../../kernel/clock.ts'
 import { syncFolder } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { branchRef } from '../format/ref-name.ts'
 import { OwnedLock, removeLockOfKilled } from '../repository/owned-lock.ts'
 import type { Repository } from '../repository/repository.ts'
-
-const fsync = promisify(fsyncCallback)
 
 const attempts = 50
 
@@ -27,8 +23,7 @@ export async function setDefaultBranch(repo: Repository, name: string): Promise<
   const path = join(repo.gitDir, 'HEAD')
   {
     using lock = await takeLock(repo, `${path}.lock`)
-    writeFileSync(lock.file, `ref: ${ref}\n`)
-    await fsync(lock.file)
+    await lock.write(`ref: ${ref}\n`)
     lock.replace(path)
   }
   await syncFolder(repo.gitDir)

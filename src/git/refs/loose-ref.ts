@@ -1,14 +1,11 @@
-import { existsSync, fsync as fsyncCallback, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { readCommit } from '../objects/commits.ts'
 import { OwnedLock, removeLockOfKilled } from '../repository/owned-lock.ts'
 import type { Repository } from '../repository/repository.ts'
 import { readLooseRef } from './ref-files.ts'
-
-const fsync = promisify(fsyncCallback)
 
 /**
  * Moves a loose ref to a commit, or creates one in a folder that exists, as git does: creates the lock file exclusively, compares, writes, and
@@ -29,8 +26,7 @@ export async function moveLooseRef(
     // The lock is held: no other process moves or packs the ref.
     const now = readLooseRef(repo, name) ?? (mayHavePacked(repo) ? undefined : 'absent')
     if (now !== from) return now === undefined || now === 'ask' ? undefined : 'stale'
-    writeFileSync(lock.file, `${to}\n`)
-    await fsync(lock.file)
+    await lock.write(`${to}\n`)
     lock.replace(path)
     return 'moved'
   } catch {

@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import {
   closeSync,
   existsSync,
+  fsync as fsyncCallback,
   linkSync,
   openSync,
   readdirSync,
@@ -9,10 +10,14 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { isRunning } from '../../kernel/running.ts'
+
+const fsync = promisify(fsyncCallback)
 
 /*
  * Lock files that this process makes, at the names where git makes its own. Each has a second name in the folder of the repository that says
@@ -41,13 +46,13 @@ export const isHolderName = (name: string): boolean => holderName.test(name)
 
 /** A lock file that exists from `take` on, until it is disposed of or becomes the file that it locks. */
 export class OwnedLock implements Disposable {
-  readonly file: number
+  readonly #file: number
   readonly #path: string
   readonly #holder: string | undefined
   #isThere = true
 
   private constructor(file: number, path: string, holder: string | undefined) {
-    this.file = file
+    this.#file = file
     this.#path = path
     this.#holder = holder
   }
@@ -78,6 +83,12 @@ export class OwnedLock implements Disposable {
     }
   }
 
+  /** Writes the new content, which is durable when this resolves. */
+  async write(content: string): Promise<void> {
+    writeFileSync(this.#file, content)
+    await fsync(this.#file)
+  }
+
   /** Puts the lock file, which has the new content, in the place of the file that it locks. */
   replace(path: string): void {
     renameSync(this.#path, path)
@@ -85,7 +96,7 @@ export class OwnedLock implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    closeSync(this.file)
+    closeSync(this.#file)
     if (this.#isThere) rmSync(this.#path, { force: true })
     if (this.#holder !== undefined) rmSync(this.#holder, { force: true })
   }

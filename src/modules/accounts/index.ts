@@ -68,4 +68,4 @@ export {
 export { blockAccounts, deleteAccount, deleteCredentials, insertBot, makePlaceholder } from './users/removal-queries.ts'
 export { addUser, isEmailAddress } from './users/service.ts'
 export { isLeaving } from './users/state-queries.ts'
-export { isPrivateTo, requireVisiblePeople, user, userByIdOrName } from './users/subject.ts'
+export { isPrivateTo, refuseGhost, requireVisiblePeople, user, userByIdOrName } from './users/subject.ts'

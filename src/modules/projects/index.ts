@@ -32,6 +32,7 @@ export { listProjects, type ProjectSet } from './projects/list-queries.ts'
 export { emitLowered, loweredPayload } from './projects/lowered.ts'
 export { mirrorsWithoutUser, mirrorUpdated, saveMirror } from './projects/mirror-queries.ts'
 export { followNamespace, limitProjectVisibility, markProjectsDeleting, moveProject } from './projects/move-queries.ts'
+export { projectOnBehalf } from './projects/on-behalf.ts'
 export { projectFilters, projectIds, projectListFilters, writeParams } from './projects/params.ts'
 export { requireCreatable, requireRoom } from './projects/place.ts'
 export {

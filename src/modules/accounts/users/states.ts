@@ -6,6 +6,7 @@ import { forbidden, notFound } from '../../../kernel/failure.ts'
 import { keepAnAdministrator } from './last-administrator.ts'
 import type { UserRow } from './queries.ts'
 import { isRecentlyActive, lockState, moveState } from './state-queries.ts'
+import { refuseGhost } from './subject.ts'
 
 type State = UserRow['state']
 
@@ -100,8 +101,7 @@ export async function changeState(ctx: Ctx, userId: number, name: TransitionName
   return ctx.transaction(async (tx) => {
     const held = await lockState(tx, userId)
     if (!held) throw notFound('User')
-    // Placeholder accounts cannot sign in, and content of deleted users belongs to them.
-    if (held.kind === 'ghost') throw forbidden('This action cannot be performed on internal users')
+    refuseGhost(held)
     if (held.leaving) throw forbidden('This user is being removed')
     const refused = refuses[held.state]
     if (refused !== undefined) throw forbidden(refused)

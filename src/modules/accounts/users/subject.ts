@@ -25,7 +25,7 @@ export const isPrivateTo = (
 ): boolean => private_profile && actor?.id !== id && !actor?.admin
 
 /** Throws `forbidden` for the account to which the content of deleted users belongs. It never acts. */
-export function refuseGhost({ kind }: Pick<UserRow, 'kind'>): void {
+export function refuseGhost({ kind }: { readonly kind: string }): void {
   if (kind === 'ghost') throw forbidden('This action cannot be performed on internal users')
 }
 

@@ -3,8 +3,8 @@ import type { Tx } from '../../../db/db.ts'
 import { notify } from '../../../db/notifications.ts'
 import { emit, emitAll } from '../../../events/log.ts'
 import { enqueueEach } from '../../../jobs/job.ts'
-import { conflict, forbidden, notFound } from '../../../kernel/failure.ts'
-import { blockAccounts, deleteCredentials, isLeaving, keepAnAdministrator } from '../../accounts/index.ts'
+import { conflict, notFound } from '../../../kernel/failure.ts'
+import { blockAccounts, deleteCredentials, isLeaving, keepAnAdministrator, refuseGhost } from '../../accounts/index.ts'
 import { lockAccess } from '../../namespaces/index.ts'
 import { lockGroup } from '../groups/queries.ts'
 import { removeHeld } from '../groups/removal.ts'
@@ -23,8 +23,7 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
     await lockAccess(tx)
     const held = await lockAccount(tx, userId)
     if (!held) throw notFound('User')
-    // Contributions of deleted users belong to it.
-    if (held.kind === 'ghost') throw forbidden('This action cannot be performed on internal users')
+    refuseGhost(held)
     // With `hard`, blocked owners count too: they cannot take over now, but must not lose the group.
     const groups = await soleOwnedGroups(tx, userId, !hard)
     if (groups.length > 0 && !hard) throw conflict('User cannot be removed while is the sole-owner of a group')

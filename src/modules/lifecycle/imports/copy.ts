@@ -1,12 +1,9 @@
-import { allows } from '../../../access/policy.ts'
 import type { ProjectAbility } from '../../../access/project-policy.ts'
-import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { GitError } from '../../../git/runner/git-error.ts'
 import { copyRefs } from '../../../git/transfer/copy.ts'
-import { asAccount } from '../../accounts/index.ts'
-import { loadProject, openRepository } from '../../projects/index.ts'
+import { openRepository, projectOnBehalf } from '../../projects/index.ts'
 import { linkAllFrom } from '../../pushes/index.ts'
 import { RemoteRefusal } from '../remotes/refusal.ts'
 import { type Filling, fillRepository, type Place } from './fill.ts'
@@ -69,9 +66,5 @@ async function copy(ctx: Ctx, target: Repository, original: Original, { actor_id
 }
 
 /** The source, if the user who requested the copy still has the ability on it. */
-async function permittedSource(ctx: Ctx, { sourceId, ability }: Original, actorId: number | null) {
-  const requester = actorId === null ? undefined : await asAccount(ctx, actorId)
-  if (!requester) return undefined
-  const source = await loadProject(String(sourceId), requester)
-  return source && allows(projectPolicy[ability], requester.actor, source.facts) ? source : undefined
-}
+const permittedSource = async (ctx: Ctx, { sourceId, ability }: Original, actorId: number | null) =>
+  (await projectOnBehalf(ctx, actorId, sourceId, ability))?.project

@@ -1,13 +1,10 @@
 import { Type } from 'typebox'
-import { allows } from '../../../access/policy.ts'
-import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { branchName } from '../../../git/format/ref-name.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { mirror } from '../../../git/transfer/mirror.ts'
 import { job } from '../../../jobs/job.ts'
-import { asAccount } from '../../accounts/index.ts'
-import { loadProject } from '../../projects/index.ts'
+import { projectOnBehalf } from '../../projects/index.ts'
 import { remoteLimits } from '../remotes/limits.ts'
 import { reachRemote } from '../remotes/reach.ts'
 import { RemoteRefusal, sentenceFor } from '../remotes/refusal.ts'
@@ -55,9 +52,7 @@ export const importFromUrl = job({
 
 /** Throws `RemoteRefusal` if the user who requested the import may no longer change the project. */
 async function requireImporter(ctx: Ctx, projectId: number, actorId: number | null): Promise<void> {
-  const importer = actorId === null ? undefined : await asAccount(ctx, actorId)
-  const project = importer && (await loadProject(String(projectId), importer))
-  if (!importer || !project || !allows(projectPolicy.admin_project, importer.actor, project.facts))
+  if (!(await projectOnBehalf(ctx, actorId, projectId, 'admin_project')))
     throw new RemoteRefusal('The importer is not allowed to change the project any more')
 }
 

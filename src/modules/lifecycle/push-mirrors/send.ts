@@ -1,11 +1,8 @@
-import { allows } from '../../../access/policy.ts'
-import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { branchName, branchRef, type RefName } from '../../../git/format/ref-name.ts'
 import { listRemoteRefs, pushToRemote } from '../../../git/transfer/mirror.ts'
 import type { Remote, RemoteFailure } from '../../../git/transfer/remote.ts'
-import { asAccount } from '../../accounts/index.ts'
-import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { openRepository, type ProjectSubject, projectOnBehalf } from '../../projects/index.ts'
 import { loadProtections } from '../../pushes/index.ts'
 import { localRefs } from '../remotes/local-refs.ts'
 import { reachRemote } from '../remotes/reach.ts'
@@ -62,11 +59,9 @@ async function mirrorUser(
   projectId: number,
   { user_id }: PendingPush,
 ): Promise<{ readonly user: Ctx; readonly project: ProjectSubject }> {
-  const user = user_id === null ? undefined : await asAccount(ctx, user_id)
-  const project = user && (await loadProject(String(projectId), user))
-  if (!user || !project || !allows(projectPolicy.admin_mirror, user.actor, project.facts))
-    throw new RemoteRefusal('The user who set up the mirror is not allowed to do so any more.')
-  return { user, project }
+  const permitted = await projectOnBehalf(ctx, user_id, projectId, 'admin_mirror')
+  if (!permitted) throw new RemoteRefusal('The user who set up the mirror is not allowed to do so any more.')
+  return permitted
 }
 
 const refuse = (failure: RemoteFailure, remote: Remote): RemoteRefusal =>

@@ -10,7 +10,7 @@ import { asAccount } from '../../accounts/index.ts'
 import { copyHoldings } from '../../groups/index.ts'
 import { endInFailure, type Filling, fillRepository, type Place, RemoteRefusal } from '../../lifecycle/index.ts'
 import { lockAccess, projectPlaced } from '../../namespaces/index.ts'
-import { loadProject, type ProjectSubject, replaceProject } from '../../projects/index.ts'
+import { loadProject, type ProjectSubject, projectOnBehalf, replaceProject } from '../../projects/index.ts'
 import { linkAllFrom } from '../../pushes/index.ts'
 import { archiveLimits } from '../archive/limits.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
@@ -197,11 +197,9 @@ export async function permitted(
   projectId: number,
   userId: number,
 ): Promise<{ importer: Ctx; project: ProjectSubject }> {
-  const importer = await asAccount(ctx, userId)
-  const project = importer && (await loadProject(String(projectId), importer))
-  if (!importer || !project || !allows(projectPolicy.admin_project, importer.actor, project.facts))
-    throw new ArchiveRefusal('The importer is not allowed to change the project any more')
-  return { importer, project }
+  const found = await projectOnBehalf(ctx, userId, projectId, 'admin_project')
+  if (!found) throw new ArchiveRefusal('The importer is not allowed to change the project any more')
+  return { importer: found.user, project: found.project }
 }
 
 /** Checks again what was checked before the content was read, which may take hours. `then` is the importer of that time. */

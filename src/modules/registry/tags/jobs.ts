@@ -1,9 +1,6 @@
 import { Type } from 'typebox'
-import { allows } from '../../../access/policy.ts'
-import { projectPolicy } from '../../../access/project-policy.ts'
 import { job } from '../../../jobs/job.ts'
-import { asAccount } from '../../accounts/index.ts'
-import { loadProject } from '../../projects/index.ts'
+import { projectOnBehalf } from '../../projects/index.ts'
 import { deleteSelected } from './bulk-deletion.ts'
 
 const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) => Type.Union([schema, Type.Null()])
@@ -23,9 +20,7 @@ export const deleteTagsInBulk = job({
   key: ({ repositoryId }) => `delete_container_tags:${repositoryId}`,
   attempts: 5,
   async run({ nameRegex, keepRegex, keepN, olderThan, actorId, ...repository }, ctx) {
-    const requester = actorId === null ? undefined : await asAccount(ctx, actorId)
-    const project = requester && (await loadProject(String(repository.projectId), requester))
-    if (!project || !allows(projectPolicy.admin_container_image, requester.actor, project.facts)) return
+    if (!(await projectOnBehalf(ctx, actorId, repository.projectId, 'admin_container_image'))) return
     await deleteSelected(ctx, repository, { delete: nameRegex, keep: keepRegex, keepN, olderThan }, actorId)
   },
 })

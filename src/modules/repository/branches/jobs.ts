@@ -1,11 +1,8 @@
 import { Type } from 'typebox'
-import { allows } from '../../../access/policy.ts'
-import { projectPolicy } from '../../../access/project-policy.ts'
 import { listRefTips } from '../../../git/refs/refs.ts'
 import { job } from '../../../jobs/job.ts'
 import { longJobLimits } from '../../../jobs/limits.ts'
-import { asAccount } from '../../accounts/index.ts'
-import { loadProject, openRepository } from '../../projects/index.ts'
+import { openRepository, projectOnBehalf } from '../../projects/index.ts'
 import { loadProtections, moveRefs } from '../../pushes/index.ts'
 import { defaultTip, nameOfBranch } from './service.ts'
 
@@ -25,10 +22,9 @@ export const deleteMergedBranches = job({
   limits: async ({ actorId }) => longJobLimits(actorId),
   attempts: 5,
   async run({ projectId, actorId }, ctx) {
-    const requester = await asAccount(ctx, actorId)
-    if (!requester) return
-    const project = await loadProject(String(projectId), requester)
-    if (!project || !allows(projectPolicy.push_code, requester.actor, project.facts)) return
+    const permitted = await projectOnBehalf(ctx, actorId, projectId, 'push_code')
+    if (!permitted) return
+    const { user: requester, project } = permitted
     const repo = openRepository(requester, project)
     const [tip, protections] = await Promise.all([defaultTip(repo, project), loadProtections(requester, project)])
     if (!tip) return

@@ -132,14 +132,35 @@ function requireType(type: RuleType, { users = [], groups = [] }: Named): void {
 }
 
 /** Locks what holds the rules, so that their number can be limited. */
-export async function lockHolder(tx: Tx, { of, id }: RuleHolder): Promise<{ readonly merge_request_id?: number }> {
+export async function lockHolder(tx: Tx, { of, id }: RuleHolder): Promise<void> {
   const lock = { group: lockGroup, project: lockProject, merge_request: lockMergeRequest }[of]
   if (!(await lock(tx, id))) throw rowNotFound()
-  return of === 'merge_request' ? { merge_request_id: id } : {}
 }
 
-/** The group or project in whose log events about a rule are. */
-const loggedIn = ({ holder, project }: Place) => (project ? { projectId: project.id } : { groupId: holder.id })
+/** Locks the rule and what holds it. Throws `forbidden` if the rule replaces another and the caller may not decide that. */
+async function lockRuleIn(tx: Tx, { holder, mayDecide }: Place, id: number) {
+  await lockHolder(tx, holder)
+  const rule = await lockRule(tx, holder, id)
+  if (!rule) throw rowNotFound()
+  if (rule.source_rule_id !== null && !mayDecide) throw forbidden()
+  return rule
+}
+
+/** Emits an event about a rule, in the log of its project or group. */
+const record = (
+  tx: Tx,
+  ctx: Ctx,
+  { holder, project }: Place,
+  kind: 'approval_rule_created' | 'approval_rule_updated' | 'approval_rule_deleted',
+  { id, name }: { readonly id: number; readonly name: string },
+) =>
+  emit(tx, {
+    kind,
+    ...(project ? { projectId: project.id } : { groupId: holder.id }),
+    actorId: ctx.actor!.id,
+    payload: { approval_rule_id: id, ...(holder.of === 'merge_request' && { merge_request_id: holder.id }) },
+    facts: { name },
+  })
 
 /** Violations by the name of the unique index. */
 const duplicates: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -184,7 +205,7 @@ export async function createRuleIn(tx: Tx, ctx: Ctx, place: Place, input: NewRul
   const { holder, project } = place
   const isOfGroup = holder.of === 'group'
   const named = await namedIn(tx, ctx, place, input)
-  const of = await lockHolder(tx, holder)
+  await lockHolder(tx, holder)
   if ((await countRules(tx, holder)) >= maxRules) throw invalidFields({ base: [`at most ${maxRules} rules`] })
   const sourceId = holder.of === 'merge_request' ? input.approval_project_rule_id : undefined
   const source = sourceId === undefined ? undefined : await findSource(tx, project!.id, sourceId)
@@ -202,13 +223,7 @@ export async function createRuleIn(tx: Tx, ctx: Ctx, place: Place, input: NewRul
     appliesToAllProtectedBranches: input.applies_to_all_protected_branches ?? isOfGroup,
   })
   await saveNamed(tx, ruleId, all)
-  await emit(tx, {
-    kind: 'approval_rule_created',
-    ...loggedIn(place),
-    actorId: ctx.actor!.id,
-    payload: { approval_rule_id: ruleId, ...of },
-    facts: { name: input.name },
-  })
+  await record(tx, ctx, place, 'approval_rule_created', { id: ruleId, name: input.name })
   return ruleId
 }
 
@@ -220,12 +235,8 @@ export async function editRule(ctx: Ctx, place: Place, id: number, input: RuleIn
 
 /** The same in a transaction. */
 export async function editRuleIn(tx: Tx, ctx: Ctx, place: Place, id: number, input: RuleInput): Promise<void> {
-  const { holder } = place
   const named = await namedIn(tx, ctx, place, input)
-  const of = await lockHolder(tx, holder)
-  const rule = await lockRule(tx, holder, id)
-  if (!rule) throw rowNotFound()
-  if (rule.source_rule_id !== null && !place.mayDecide) throw forbidden()
+  const rule = await lockRuleIn(tx, place, id)
   requireType(rule.rule_type, named)
   const approvalsRequired = input.approvals_required ?? rule.approvals_required
   if (rule.source_required !== null && approvalsRequired < rule.source_required) throw atLeast(rule.source_required)
@@ -236,13 +247,7 @@ export async function editRuleIn(tx: Tx, ctx: Ctx, place: Place, id: number, inp
     appliesToAllProtectedBranches: input.applies_to_all_protected_branches ?? rule.applies_to_all_protected_branches,
   })
   await saveNamed(tx, id, named)
-  await emit(tx, {
-    kind: 'approval_rule_updated',
-    ...loggedIn(place),
-    actorId: ctx.actor!.id,
-    payload: { approval_rule_id: id, ...of },
-    facts: { name },
-  })
+  await record(tx, ctx, place, 'approval_rule_updated', { id, name })
 }
 
 export const removeRule = (ctx: Ctx, place: Place, id: number): Promise<void> =>
@@ -250,17 +255,7 @@ export const removeRule = (ctx: Ctx, place: Place, id: number): Promise<void> =>
 
 /** The same in a transaction. */
 export async function removeRuleIn(tx: Tx, ctx: Ctx, place: Place, id: number): Promise<void> {
-  const { holder } = place
-  const of = await lockHolder(tx, holder)
-  const rule = await lockRule(tx, holder, id)
-  if (!rule) throw rowNotFound()
-  if (rule.source_rule_id !== null && !place.mayDecide) throw forbidden()
+  const rule = await lockRuleIn(tx, place, id)
   await deleteRule(tx, id)
-  await emit(tx, {
-    kind: 'approval_rule_deleted',
-    ...loggedIn(place),
-    actorId: ctx.actor!.id,
-    payload: { approval_rule_id: id, ...of },
-    facts: { name: rule.name },
-  })
+  await record(tx, ctx, place, 'approval_rule_deleted', { id, name: rule.name })
 }
