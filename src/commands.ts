@@ -9,12 +9,14 @@ import type { Manifest } from './backup/store/manifest.ts'
 import { Pace } from './backup/store/pace.ts'
 import { BackupStore } from './backup/store/store.ts'
 import { listBackups as readBackups, verifyBackups as readEverything } from './backup/verify.ts'
+import type { BlobStore } from './blobs/blob-store.ts'
 import { LocatedBlobs } from './blobs/located.ts'
 import { moveBlobs as copyAll, type Moved, settleLocation } from './blobs/move.ts'
 import { openStore, probeStore, requireEmptyStore } from './blobs/open.ts'
 import { recordsLocation } from './blobs/queries.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
+import type { Db } from './db/db.ts'
 import { lowerEmbeddedPriority } from './db/embedded/start.ts'
 import { inspectServer } from './db/inspect.ts'
 import { contentOf } from './db/load.ts'
@@ -213,15 +215,20 @@ export async function checkData(
   return [
     ...(await checkRepositories(ctx, storages, progress)),
     ...(await checkSideRepositories(ctx, storages, progress)),
-    ...(await checkAvatars(ctx)),
-    ...(await checkLargeFiles(ctx)),
-    ...(await checkUploads(ctx)),
-    ...(await checkLayers(ctx)),
+    ...(await checkNamedBlobs(ctx)),
     ...(await checkUnknownObjects(app.blobs)),
   ]
 }
 
 /** Reports objects in the store of which the database knows nothing. */
+/** A sentence for each blob that a row names, and the store lacks or has with another size. */
+const checkNamedBlobs = async (stores: { readonly db: Db; readonly blobs: BlobStore }): Promise<string[]> => [
+  ...(await checkAvatars(stores)),
+  ...(await checkLargeFiles(stores)),
+  ...(await checkUploads(stores)),
+  ...(await checkLayers(stores)),
+]
+
 async function checkUnknownObjects(blobs: LocatedBlobs): Promise<string[]> {
   const unknown = await blobs.countUnknown()
   return unknown === 0
@@ -336,5 +343,6 @@ export async function moveBlobs(
   await refuseNewerSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 2, writers: 4 })
   await requirePair(db, folderOf(config))
-  return await copyAll(db, { configured: config.blobUrl, to, skipDamaged, progress })
+  const missingIn = (blobs: BlobStore) => checkNamedBlobs({ db, blobs })
+  return await copyAll(db, { configured: config.blobUrl, to, skipDamaged, progress, missingIn })
 }

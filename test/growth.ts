@@ -29,3 +29,24 @@ export function expectLinear(work: (size: number) => unknown, size: number): voi
   }
   expect.fail(`four times the size costs more than eight times as much: ${ratios.map((each) => each.toFixed(1))}`)
 }
+
+/**
+ * Asserts that requests cost this thread about the same, although one of them is about much more: less than four times as much, in one of
+ * several measurements. They differ each time, so that no answer is cached.
+ */
+export async function expectSameCost(little: () => Promise<unknown>, much: () => Promise<unknown>): Promise<void> {
+  const costs: string[] = []
+  const measured = async (work: () => Promise<unknown>) => {
+    const before = process.threadCpuUsage()
+    await work()
+    const { user, system } = process.threadCpuUsage(before)
+    return user + system
+  }
+  while (costs.length < attempts) {
+    const small = Math.max(await measured(little), 5_000)
+    const large = await measured(much)
+    if (large < 4 * small) return
+    costs.push(`${small} and ${large}`)
+  }
+  expect.fail(`one costs more than four times as much as the other, in microseconds: ${costs.join('; ')}`)
+}

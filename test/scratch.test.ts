@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -46,4 +46,16 @@ test('a run of tests removes the folder of a killed one, and no other', async ()
     elsewhere,
     own,
   ])
+})
+
+test('a file system that a killed run has mounted does not stop the next run', async ({ skip }) => {
+  const killed = await run()
+  const mounted = join(killed.folder, 'mounted')
+  mkdirSync(mounted)
+  if (spawnSync('mount', ['-t', 'tmpfs', 'stithy', mounted]).status !== 0) skip('mounting is not permitted')
+  onTestFinished(() => void spawnSync('umount', [mounted]))
+  await killed.kill()
+  const own = scratchFolder()
+  onTestFinished(() => rmSync(own, { recursive: true, force: true }))
+  expect(existsSync(own)).toBe(true)
 })

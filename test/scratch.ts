@@ -55,7 +55,16 @@ function makeFolder(parent: string): string {
 function removeFoldersOfEndedRuns(parent: string): void {
   for (const name of namesIn(parent)) {
     const folder = join(parent, name)
-    if (name.startsWith(prefix) && isOurs(folder) && hasEnded(folder)) rmSync(folder, { recursive: true, force: true })
+    if (name.startsWith(prefix) && isOurs(folder) && hasEnded(folder)) remove(folder)
+  }
+}
+
+/** The folder stays if a file system is mounted in it, as by a killed test of a full disk, until that is unmounted. */
+function remove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch {
+    // Node gives no code for it, so all errors are ignored: room in memory is all that is lost.
   }
 }
 

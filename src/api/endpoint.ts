@@ -23,6 +23,8 @@ export type Subject<T extends { readonly facts: Facts }, A extends string, P ext
   readonly visible: NoInfer<A>
   /** One statement: the row with the caller's facts. */
   load(params: Static<P>, ctx: Ctx): Promise<T | undefined>
+  /** Two subjects are the same one if this is equal; its `id` if absent. */
+  identityOf?(subject: T): unknown
 }
 
 export const subject = <T extends { readonly facts: Facts }, A extends string, P extends TObject>(

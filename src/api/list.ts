@@ -61,6 +61,8 @@ export type Matching = {
    * other conditions, without those of parts.
    */
   readonly whereFew?: readonly Sql[]
+  /** Up to this number of rows are few; 1,000 if absent. */
+  readonly fewBelow?: number
   /** The rows that match, to be counted, if those of the list are not. */
   readonly counted?: ListPart['counted']
   /** How the list is read if very many rows match: by what else leads to its rows. The whole table in the order, if absent. */

@@ -32,7 +32,7 @@ export async function prepared<L extends Searched>(db: Db, list: L): Promise<Nar
 
 /**
  * A list with what leads to its rows that match a text (`matching`); other lists as they are. How many rows match is asked first. If they are
- * less than `many`, the list is one of their ids (`few`), with the plan that the list says. If `veryMany` match, the table is read in the
+ * less than `fewBelow`, the list is one of their ids (`few`), with the plan that the list says. If `veryMany` match, the table is read in the
  * order, or as `ifVeryMany` says. Between them the first rows in the order are looked at (`walked`), and if too few match, all that match are sorted.
  *
  * An index of trigrams finds all rows that match before the first is counted, which takes seconds for millions. So a sample of the table is asked
@@ -43,7 +43,7 @@ export async function prepared<L extends Searched>(db: Db, list: L): Promise<Nar
  */
 async function withMatches<L extends Searched>(db: Db, list: L): Promise<NarrowedList<L>> {
   if (!list.matching) return list
-  const { table, key, condition, isSlow, walked, counted, whereFew, ifVeryMany } = list.matching
+  const { table, key, condition, isSlow, walked, counted, whereFew, fewBelow = many, ifVeryMany } = list.matching
   const inSample = isSlow
     ? sql`(select count(*) from ${table} ${sampled.rows} where ${condition}) >= ${literal(sampled.many)}`
     : raw('false')
@@ -53,23 +53,23 @@ async function withMatches<L extends Searched>(db: Db, list: L): Promise<Narrowe
     sql`
       with matching as materialized (select ${key} as id from ${table} where ${condition})
       select found,
-        case when found < ${literal(many)} then (select string_agg(matching.id::text, ',') from matching) end as ids
+        case when found < ${literal(fewBelow)} then (select string_agg(matching.id::text, ',') from matching) end as ids
       from (
         select case
           when ${inSample} then ${literal(veryMany)}
           else (
             select count(*)
-            from (select from matching limit ${literal(whereFew ? many : veryMany)}) as first_ones
+            from (select from matching limit ${literal(whereFew ? fewBelow : veryMany)}) as first_ones
           )
         end as found
       ) as counted
     `,
   ))!
-  if (found < many) {
+  if (found < fewBelow) {
     const matching = ids === null ? [] : ids.split(',').map(Number)
     const where = [...(whereFew ?? list.where), sql`${key} = any(${matching}::bigint[])`]
     const given = whereFew ? undefined : list.given
-    return { ...list, matching: undefined, given, where, parts: [{ where: raw('true'), few: true }], few: many }
+    return { ...list, matching: undefined, given, where, parts: [{ where: raw('true'), few: true }], few: fewBelow }
   }
   if (!walked) return { ...list, matching: undefined }
   const part: ListPart = { where: condition, ...(counted && { counted }) }

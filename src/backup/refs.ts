@@ -111,7 +111,7 @@ async function setBackMergeRequests(snapshot: Snapshot, repositories: readonly R
   for (const { row, refs } of projects) {
     const known = new Map((headsOf.get(row.id) ?? []).map(({ iid, head_oid }) => [String(iid), head_oid]))
     for (const name of [...refs.keys()]) {
-      const iid = /^refs\/merge-requests\/(\d+)\//.exec(name)?.[1]
+      const iid = /^refs\/(?:merge-requests|keep-around)\/(\d+)\//.exec(name)?.[1]
       if (iid !== undefined && !known.has(iid)) refs.delete(name)
     }
     for (const [iid, oid] of known) if (oid !== null) refs.set(`refs/merge-requests/${iid}/head`, oid)

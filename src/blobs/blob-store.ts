@@ -66,8 +66,9 @@ export interface BlobStore {
    */
   adopt?(path: string, blob: StoredBlob): Promise<void>
   /**
-   * `undefined` if the blob does not exist. `start` and `end` are inclusive byte offsets. The body fails if the store has fewer or
-   * other bytes. `signal` ends waiting for the store.
+   * `undefined` if the blob does not exist. `start` and `end` are inclusive byte offsets. The size is what the store has, and the body fails
+   * rather than be shorter; whole bodies also fail, before their last chunk, if they have another digest. `signal` ends waiting for the
+   * store.
    */
   get(
     digest: Digest,
@@ -76,7 +77,8 @@ export interface BlobStore {
   ): Promise<FoundBlob | undefined>
   /**
    * Calls `write` for each part of a range, one after the other: several times faster than a stream for large blobs, because the same
-   * memory is used again once `write` resolves. False if the blob does not exist. Stores that only have streams lack it.
+   * memory is used again once `write` resolves. False if the blob does not exist. Stores that only have streams lack it. Verifies no
+   * digest: it is for clients that verify themselves, as those of LFS and of the registry do.
    */
   copyTo?(
     digest: Digest,

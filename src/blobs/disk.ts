@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, type Stats } from 'node:fs'
 import {
   type FileHandle,
   link,
@@ -19,6 +19,7 @@ import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { missingAs } from '../kernel/missing.ts'
 import { type BlobStore, type Digest, type FoundBlob, parseDigest, type StoredBlob, unexpected } from './blob-store.ts'
+import { verified } from './verified-body.ts'
 import { writeFileOf } from './write-file.ts'
 
 /*
@@ -90,7 +91,9 @@ export class DiskBlobs implements BlobStore {
     if (!file) return undefined
     try {
       const { size } = await file.stat()
-      return { sizeBytes: size, body: file.createReadStream(range ?? {}) }
+      const body = file.createReadStream({ ...range, highWaterMark: readBytes })
+      // A part has no digest.
+      return { sizeBytes: size, body: range ? body : verified(body, { length: size, digest }) }
     } catch (error) {
       await file.close()
       throw error
@@ -178,13 +181,22 @@ export class DiskBlobs implements BlobStore {
   async *list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
     const root = join(this.#folder, 'sha256')
     const inOrder = async (folder: string) => (await readdir(folder).catch(missingAs([]))).sort()
+    // A crash may have left wanted ones there, which a move or a backup must not miss.
+    const leaving = await inOrder(join(this.#folder, 'leaving'))
     for (const first of await inOrder(root))
-      for (const second of await inOrder(join(root, first)))
-        for (const name of await inOrder(join(root, first, second))) {
+      for (const second of await inOrder(join(root, first))) {
+        const left = leaving.filter((name) => name.startsWith(first + second))
+        const names = new Set([...(await inOrder(join(root, first, second))), ...left])
+        for (const name of left.length > 0 ? [...names].sort() : names) {
           const digest = parseDigest(name)
-          const facts = digest && (await stat(this.#path(digest)).catch(absent))
+          const facts = digest && (await this.#facts(digest))
           if (digest && facts?.isFile()) yield { digest, sizeBytes: facts.size, storedAt: facts.mtime }
         }
+      }
+  }
+
+  async #facts(digest: Digest): Promise<Stats | undefined> {
+    return (await stat(this.#path(digest)).catch(absent)) ?? (await stat(this.#leaving(digest)).catch(absent))
   }
 
   async link(): Promise<undefined> {}

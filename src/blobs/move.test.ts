@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { FormData } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasS3, S3Server } from '../../test/s3/server.ts'
 import { forgetLocation, objectStates } from '../../test/tables/blobs.ts'
 import { TcpProxy } from '../../test/tcp-proxy.ts'
 import { eventually } from '../../test/waiting.ts'
 import { unique, World } from '../../test/world.ts'
+import { moveBlobs as moveByCommand } from '../commands.ts'
 import type { BlobStore, Digest } from './blob-store.ts'
 import { blobStoreSuite } from './conformance.ts'
 import { currentLocation } from './current-location.ts'
@@ -48,7 +50,8 @@ blobStoreSuite('blobs in the folder of the setting', async () => {
 /** A move to another store, and what it printed. */
 const move = async (configured: string, to: string, { skipDamaged = false } = {}) => {
   const lines: string[] = []
-  const moved = await moveBlobs(world.db, { configured, to, skipDamaged, progress: (line) => lines.push(line) })
+  const progress = (line: string) => lines.push(line)
+  const moved = await moveBlobs(world.db, { configured, to, skipDamaged, progress, missingIn: async () => [] })
   return { ...moved, lines }
 }
 
@@ -136,6 +139,31 @@ describe('an interrupted move', () => {
     expect(await move(configured, to, { skipDamaged: true })).toMatchObject({ complete: true, copied: 1 })
     expect([await blobs.has(digest), await blobs.has(sound.digest)]).toEqual([false, true])
   })
+})
+
+test('a move from a folder that has no blobs, or not all that the database names, changes nothing or does not end', async () => {
+  const project = await world.project()
+  for (const name of ['one.txt', 'other.txt']) {
+    const body = new FormData()
+    body.set('file', new Blob([unique(name)]), name)
+    expect((await world.root.send('POST', `/projects/${project.id}/uploads`, { body })).status).toBe(201)
+  }
+  const [unmounted, to] = [folder(), folder()]
+  const command = (configured: string, skipDamaged = false) =>
+    moveByCommand({ ...world.config, blobUrl: configured }, world.databaseUrl, { to, skipDamaged }, () => {})
+  await expect(command(unmounted)).rejects.toThrow(/ has no blobs, and the database names 2\. /)
+  expect(await currentLocation(world.db, unmounted)).toMatchObject({ url: unmounted, moving_to: null })
+
+  const held = new DiskBlobs(fileURLToPath(world.config.blobUrl))
+  const part = new DiskBlobs(fileURLToPath(unmounted))
+  for await (const { digest } of held.list()) {
+    await part.put((await held.get(digest))!.body)
+    break
+  }
+  const missing = expect.stringMatching(/^project \d+: its upload \d+ is missing$/)
+  expect(await command(unmounted)).toMatchObject({ complete: false, problems: [missing], copied: 1 })
+  expect(await currentLocation(world.db, unmounted)).toMatchObject({ moving_to: to })
+  expect(await command(unmounted, true)).toMatchObject({ complete: true, problems: [missing] })
 })
 
 test('two moves to the same store at once both succeed', async () => {
@@ -232,4 +260,16 @@ describe('the setting and the location of blobs at a start', () => {
     // The operator has moved the folder back.
     expect(await settle(from)).toBeUndefined()
   })
+})
+
+test('a move takes along a blob whose deletion a crash interrupted', async () => {
+  const [from, to] = [folder(), folder()]
+  const path = fileURLToPath(from)
+  const store = new DiskBlobs(path)
+  const [{ digest }, other] = [await put(store, 'wanted again'), await put(store, 'other')]
+  await mkdir(join(path, 'leaving'))
+  await rename(join(path, 'sha256', digest.slice(0, 2), digest.slice(2, 4), digest), join(path, 'leaving', digest))
+  expect(await move(from, to)).toMatchObject({ copied: 2, complete: true })
+  const moved = new LocatedBlobs(world.db, { configured: to })
+  expect([await read(moved, digest), await read(moved, other.digest)].map(String)).toEqual(['wanted again', 'other'])
 })

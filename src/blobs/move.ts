@@ -22,13 +22,15 @@ export type MoveOptions = {
   readonly progress: (line: string) => void
   /** Completes the move without blobs that are damaged or missing in the old store. */
   readonly skipDamaged: boolean
+  /** A sentence for each blob that rows of the database name, and the store lacks. */
+  readonly missingIn: (store: BlobStore) => Promise<readonly string[]>
 }
 
 /** What a move did, and the problems that prevented its completion. */
 export type Moved = {
   readonly copied: number
   readonly copiedBytes: number
-  /** One sentence for each blob that could not be copied. */
+  /** One sentence for each blob that could not be copied, or that the database names and no store has. */
   readonly problems: readonly string[]
   /** False if problems prevented the switch: blobs are in both stores, and the move can be repeated. */
   readonly complete: boolean
@@ -37,13 +39,19 @@ export type Moved = {
 
 /**
  * Moves all blobs to another store while the service uses them. Copies until a pass finds every blob in the new store, with its
- * size; then the new store is the only one. Every copy is verified by its digest. May be interrupted at any time and repeated, and
+ * size, and all that the database names; then the new store is the only one. Every copy is verified by its digest. May be interrupted at any time and repeated, and
  * turned round by a move to the old store. The old store keeps its blobs.
  */
-export async function moveBlobs(db: Database, { configured, to, progress, skipDamaged }: MoveOptions): Promise<Moved> {
-  requireMovable(await currentLocation(db, configured), to)
+export async function moveBlobs(
+  db: Database,
+  { configured, to, progress, skipDamaged, missingIn }: MoveOptions,
+): Promise<Moved> {
+  const before = await currentLocation(db, configured)
+  requireMovable(before, to)
   const target = await openStore(to, db)
   await target.probe()
+  if (before.moving_to === null && !skipDamaged)
+    await requireBlobs(await openStore(before.url, db), before.url, missingIn)
   const from = await beginMove(db, configured, to)
   const source = await openStore(from, db)
   // From then on no process writes to the old store without noticing.
@@ -52,10 +60,12 @@ export async function moveBlobs(db: Database, { configured, to, progress, skipDa
   let copied = 0
   let problems: readonly string[] = []
   do {
-    const before = copy.count
+    const earlier = copy.count
     problems = await copy.pass()
-    copied = copy.count - before
+    copied = copy.count - earlier
   } while (copied > 0)
+  // What the old store does not list is not copied: it may be a folder on a disk that is not mounted, or one that was restored in part.
+  problems = [...problems, ...(await missingIn(target))]
   const complete = problems.length === 0 || skipDamaged
   if (complete) await endMove(db, configured, from, to)
   return { copied: copy.count, copiedBytes: copy.bytes, problems, complete, from: storeName(from) }
@@ -69,6 +79,17 @@ function requireMovable({ url, moving_to }: Location, to: string): void {
     throw new Failure(
       'conflict',
       `Blobs are being moved from ${storeName(url)} to ${storeName(moving_to)}. Complete that move, or move them back, first.`,
+    )
+}
+
+/** Fails if a store has no blobs though the database names some. */
+async function requireBlobs(store: BlobStore, url: string, missingIn: MoveOptions['missingIn']): Promise<void> {
+  for await (const _blob of store.list()) return
+  const missing = await missingIn(store)
+  if (missing.length > 0)
+    throw new Failure(
+      'conflict',
+      `${storeName(url)} has no blobs, and the database names ${missing.length}. Check that it is mounted and readable. Nothing was changed; --skip-damaged moves without them.`,
     )
 }
 

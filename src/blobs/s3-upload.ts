@@ -95,6 +95,8 @@ class Parts {
   readonly #done: Part[] = []
   #count = 0
   #uploadId: string | undefined
+  /** Whether the store may have made an object of the parts. */
+  #mayBeWhole = false
   /** Why a part failed. */
   error: unknown
 
@@ -145,11 +147,12 @@ class Parts {
   async complete(sizeBytes: number): Promise<void> {
     await Promise.all(this.#sending)
     if (this.error) throw this.error
+    this.#mayBeWhole = true
     const inOrder = this.#done.toSorted((a, b) => a.PartNumber! - b.PartNumber!)
     await this.#objects.complete(this.#key, this.#uploadId!, inOrder, sizeBytes)
   }
 
-  /** Removes the parts from the store; what fails, tidying repeats. */
+  /** Removes the parts from the store; what fails, and an object whose completion was not confirmed, is left to tidying. */
   async abort(): Promise<void> {
     if (this.#uploadId === undefined) return
     // A part that arrives after the upload has been aborted would stay.
@@ -157,7 +160,7 @@ class Parts {
     const uploadId = this.#uploadId
     await this.#objects
       .abort(this.#key, uploadId)
-      .then(() => this.#steps.undone())
+      .then(() => (this.#mayBeWhole ? undefined : this.#steps.undone()))
       .catch(() => {})
   }
 }

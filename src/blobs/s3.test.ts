@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -77,6 +79,27 @@ describe.skipIf(!hasS3)('object storage (skipped without test/s3/install)', () =
       await failed
       const other = { digest: digestOf(Buffer.from('other')), sizeBytes: bytes.length }
       await expect(store.put(streamOf(bytes), other)).rejects.toMatchObject({ kind: 'unprocessable' })
+      expect([await files(), await states()]).toEqual([[], {}])
+    })
+
+    test('an object that the store completed without a client learning it is removed by tidying', async () => {
+      const lossy = createServer((asked, answer) => {
+        const { method, headers, url: path = '' } = asked
+        const passed = request({ port: server.port, method, headers, path }, (found) => {
+          if (method === 'POST' && path.includes('uploadId='))
+            return void found.resume().on('end', () => asked.socket.destroy())
+          answer.writeHead(found.statusCode!, found.headers)
+          found.pipe(answer)
+        })
+        asked.pipe(passed)
+      })
+      await once(lossy.listen(0, '127.0.0.1'), 'listening')
+      onTestFinished(() => void lossy.close())
+      const { store, files, states } = await fresh({ port: (lossy.address() as AddressInfo).port })
+      await expect(store.put(streamOf(randomBytes(6 * mebibyte)))).rejects.toMatchObject({ kind: 'unavailable' })
+      expect([(await files()).length, await states()]).toEqual([1, { uploading: 1 }])
+      await ageUnfinished(world)
+      await store.tidy(new Date(Date.now() - 60_000))
       expect([await files(), await states()]).toEqual([[], {}])
     })
 

@@ -25,10 +25,10 @@ import {
   storeObject,
   unknownAmong,
 } from './queries.ts'
-import { verified } from './s3-body.ts'
 import { S3Objects, type S3Times } from './s3-client.ts'
 import { probe } from './s3-probe.ts'
 import { upload } from './s3-upload.ts'
+import { verified } from './verified-body.ts'
 
 const page = 1000
 

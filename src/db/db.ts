@@ -97,6 +97,11 @@ export interface Tx extends Db {
   readonly react?: (tx: Tx, events: readonly object[]) => Promise<void>
   /** Receives the notifications that it sends (`db/notifications.ts`). In transactions of a `Ctx`. */
   readonly notifications?: { hear(id: string): Promise<void> }
+  /**
+   * Throws unless the caller still has the permission that the request needs: for after a wait. In transactions of a request to the
+   * API, the registry or LFS that changes something.
+   */
+  readonly requirePermission?: () => Promise<void>
   /** Runs `work` after the commit, before `transaction` resolves; once, even if registered several times. */
   afterCommit(work: () => Promise<void>): void
   /** Runs `work` within the transaction; if it throws, undoes its statements only. Calls take turns, or are nested. */

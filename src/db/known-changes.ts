@@ -92,8 +92,14 @@ export class KnownChanges {
   /** Learns the changes before a moment since the call. */
   learn(): Promise<Moment> {
     const { sent } = this.#source
-    if (this.#asked?.sent !== sent || this.#asked.commits !== this.commits)
-      this.#asked = { sent, commits: this.commits, moment: this.#ask() }
+    if (this.#asked?.sent !== sent || this.#asked.commits !== this.commits) {
+      const asked = { sent, commits: this.commits, moment: this.#ask() }
+      this.#asked = asked
+      // Without a connection nothing is sent, so the number stays the same, and later callers would get this failure.
+      asked.moment.catch(() => {
+        if (this.#asked === asked) this.#asked = undefined
+      })
+    }
     return this.#asked.moment
   }
 

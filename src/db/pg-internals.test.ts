@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { installedVersion } from '../../test/installed-version.ts'
 import { test as withWorld } from '../../test/world.ts'
 import { connectionOptions } from './connection.ts'
+import { mapConnectionError } from './connection-errors.ts'
 import { type Columns, read, streamOf } from './pg-internals.ts'
 import { PreparedStatements } from './prepared-statements.ts'
 
@@ -43,6 +44,23 @@ withWorld(
     }
   },
 )
+
+withWorld('a response that cannot be read fails its connection, and not the process', async ({ world }) => {
+  const client = new pg.Client({ ...connectionOptions(world.databaseUrl, 'test'), pipeline: true } as pg.ClientConfig)
+  const ended = new Promise<void>((resolve) => client.once('end', resolve))
+  client.on('error', () => {})
+  await client.connect()
+  const unreadable = () => {
+    throw new RangeError('the text is too long')
+  }
+  ;(client as any).connection.prependListener('dataRow', unreadable)
+  const statement = { text: 'select 1 as one', values: [] }
+  await expect(mapConnectionError(read(client, new PreparedStatements<Columns>(), statement))).rejects.toMatchObject({
+    kind: 'unavailable',
+    cause: { cause: { message: 'the text is too long' } },
+  })
+  await ended
+})
 
 withWorld('a corked stream sends nothing until it is uncorked', async ({ world }) => {
   const client = new pg.Client({ ...connectionOptions(world.databaseUrl, 'test'), pipeline: true } as pg.ClientConfig)

@@ -42,6 +42,28 @@ const connectionOf = (client: pg.Client): Connection => (client as unknown as { 
 /** The socket of a connected client. */
 export const streamOf = (client: pg.Client): Stream => connectionOf(client).stream
 
+type Listening = { attachListeners(stream: Duplex): void }
+
+const listening = pg.Connection.prototype as unknown as Listening
+const { attachListeners } = listening
+
+/**
+ * A response that cannot be read, such as a text that is longer than a string can be, fails its connection. pg reads in a listener of
+ * the socket, where what it throws would end the process.
+ */
+listening.attachListeners = function (this: Listening, stream) {
+  attachListeners.call(this, stream)
+  const read = stream.listeners('data').at(-1) as (chunk: Buffer) => void
+  stream.off('data', read)
+  stream.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk)
+    } catch (cause) {
+      stream.destroy(new Error('Connection terminated: the response cannot be read', { cause }))
+    }
+  })
+}
+
 const silentConnections = new WeakMap<object, object>()
 
 /** The same connection, except that it requests no description. */

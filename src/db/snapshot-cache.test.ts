@@ -165,6 +165,16 @@ describe('the row cache', () => {
     await expect(reads.snapshotCache.row({ nothing: integer }, broken)).rejects.toThrow('division by zero')
   })
 
+  test('cached rows are read again at once when the database can be reached again', async ({ world }) => {
+    await using reads = await rowCache(world)
+    const read = () => reads.snapshotCache.row(named, nameOf(1))
+    await read()
+    reads.outage.isOver = false
+    await expect(read()).rejects.toThrow('no connection')
+    reads.outage.isOver = true
+    expect(await read()).toMatchObject({ name: 'Administrator' })
+  })
+
   test('the row cache distinguishes values and does not cache missing rows', async ({ world }) => {
     await using reads = await rowCache(world)
     const ann = await world.user({ name: 'Ann' })

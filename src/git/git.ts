@@ -1,5 +1,4 @@
-import { cp, mkdtemp, rename, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { makeFolder, syncFolder, syncTree } from '../kernel/durable.ts'
@@ -9,7 +8,7 @@ import type { CachedGraph } from './commit-graph/commit-graph.ts'
 import { branchRef } from './format/ref-name.ts'
 import { createBareRepository, type NewRepository } from './repository/bare-repository.ts'
 import type { Cache, GitContext } from './repository/context.ts'
-import { removeLeftoversOf, temporaryName } from './repository/leftovers.ts'
+import { removeLeftoversOf, removeOldLeftovers, temporaryName } from './repository/leftovers.ts'
 import { Repository } from './repository/repository.ts'
 import type { SharedWork } from './repository/shared-work.ts'
 import type { Runner } from './runner/client.ts'
@@ -35,6 +34,9 @@ export type GitOptions = {
   /** Equal fetches share a response. Without it, each has its own. */
   sharing?: FetchSharingOptions
 }
+
+/** Longer than it takes to create a repository. */
+const leftoverMs = 60 * 60_000
 
 /** Runs git for one server process. Does not own the runner connection it is given. */
 export class Git implements GitContext {
@@ -136,12 +138,19 @@ export class Git implements GitContext {
     return true
   }
 
+  /** Beside the socket of the runner, one for all processes: a killed process leaves no other. */
   emptyDir(): Promise<string> {
     this.#emptyDir ??= (async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'stithy-empty-'))
-      await createBareRepository(join(folder, 'empty.git'), { defaultBranch: 'main' })
-      return join(folder, 'empty.git')
+      const folder = dirname(this.runner.socketPath)
+      await removeOldLeftovers(folder, leftoverMs)
+      const empty = join(folder, 'empty.git')
+      await createBareRepository(empty, { defaultBranch: 'main' })
+      return empty
     })()
+    // On a full disk, for example: the next caller tries again.
+    this.#emptyDir.catch(() => {
+      this.#emptyDir = undefined
+    })
     return this.#emptyDir
   }
 
@@ -152,8 +161,6 @@ export class Git implements GitContext {
     this.cache.clear()
     this.graphs.clear()
     this.#open.clear()
-    const empty = await this.#emptyDir?.catch(() => undefined)
-    if (empty !== undefined) await rm(join(empty, '..'), { recursive: true, force: true })
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -32,7 +33,6 @@ export class TestGit {
   readonly process: RunnerProcess
   readonly runner: Runner
   readonly git: Git
-  #count = 0
 
   private constructor(folder: string, process: RunnerProcess, runner: Runner, options: GitOptions) {
     this.folder = folder
@@ -49,7 +49,8 @@ export class TestGit {
 
   /** Creates an empty repository. */
   async repository(): Promise<TestRepository> {
-    const gitDir = join(this.folder, `${++this.#count}.git`)
+    // No other repository has the name, so that no git process of a test beside this one seems to be in it (`mayBeChanging`).
+    const gitDir = join(this.folder, `${randomUUID()}.git`)
     await this.git.ensureRepository(gitDir, { defaultBranch: 'main' })
     return new TestRepository(this.git.open(gitDir))
   }

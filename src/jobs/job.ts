@@ -1,6 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import type { Ctx } from '../api/ctx.ts'
 import type { Tx } from '../db/db.ts'
+import { json } from '../db/row.ts'
 import { join, raw, type Sql, sql } from '../db/sql.ts'
 import { shareOf } from './job-shares.ts'
 import type { JobLimits } from './limits.ts'
@@ -100,6 +101,24 @@ export const retryFailed = <I extends TObject>(tx: Tx, j: Job<I>, input?: Static
       run_at := now(), attempts := 0
     )
   `)
+
+/** Removes jobs of a kind that have failed at every attempt, and returns their inputs. */
+export const takeFailed = async <I extends TObject>(tx: Tx, j: Job<I>): Promise<Static<I>[]> => {
+  const rows = await tx.rows(
+    { payload: json<Static<I>>() },
+    sql`
+      select payload
+      from graphile_worker.complete_jobs(
+        array(
+          select id
+          from graphile_worker.jobs
+          where task_identifier = ${j.name} and key is not null and locked_at is null and attempts >= max_attempts
+        )
+      )
+    `,
+  )
+  return rows.map(({ payload }) => payload)
+}
 
 const addJob = (
   tx: Tx,

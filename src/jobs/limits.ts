@@ -11,7 +11,7 @@ export type JobLimits = Readonly<Record<string, number | ShareLimit>>
 export const jobsAtOnce = 6
 
 /** Number of slow jobs that run concurrently: all that their limits and queues admit together, so that no kind waits for another. */
-export const slowJobsAtOnce = 26
+export const slowJobsAtOnce = 27
 
 /** Maximum long jobs at once, and of them for one user. */
 const [longJobs, longJobsOfUser] = [4, 2]

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { startMailServer } from '../../test/mail-server.ts'
 import type { Mail } from './mailer.ts'
@@ -70,4 +72,22 @@ test.for([
   expect(headers.filter((line) => /^bcc:/i.test(line))).toEqual([])
   // Only QUIT follows the end of the message.
   expect(lines.slice(lines.lastIndexOf('.') + 1).filter((line) => !/^QUIT/i.test(line))).toEqual([])
+})
+
+test('a mail fails if the server has not accepted it after the longest time, however much it says', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.write('220 mail.test\r\n')
+    // A response that never ends.
+    const timer = setInterval(() => socket.write('250-mail.test\r\n'), 20)
+    socket.on('close', () => clearInterval(timer))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const mailer = new SmtpMailer(`smtp://127.0.0.1:${port}`, 'git@example.com', 'git.example', { mailMs: 300 })
+  const sending = mailer.send({ to: 'ann@example.com', subject: 'Hello', body: 'x' }, 7)
+  await expect(sending).rejects.toThrow()
+  server.close()
+  // The connection is closed.
+  await once(server, 'close')
 })

@@ -1,6 +1,8 @@
 import type { Mail, Mailer } from './mailer.ts'
 
 const timeoutMs = 30_000
+/** For a whole mail: each line of a server that says one at times would begin the other timeouts again. In milliseconds. */
+const mailMs = 10 * 60_000
 
 /** Removes line breaks: a header is one line, whatever a user's name contains. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
@@ -10,11 +12,13 @@ export class SmtpMailer implements Mailer {
   readonly #url: string
   readonly #from: string
   readonly #host: string
+  readonly #mailMs: number
 
-  constructor(url: string, from: string, host: string) {
+  constructor(url: string, from: string, host: string, limits: { mailMs: number } = { mailMs }) {
     this.#url = url
     this.#from = from
     this.#host = host
+    this.#mailMs = limits.mailMs
   }
 
   async send({ to, from, subject, body, html }: Mail, id: number): Promise<void> {
@@ -44,6 +48,7 @@ export class SmtpMailer implements Mailer {
       ...(html !== undefined && { html }),
       messageId: `<mail-${id}@${this.#host}>`,
       headers: { 'Auto-Submitted': 'auto-generated' },
+      signal: AbortSignal.timeout(this.#mailMs),
     })
   }
 }

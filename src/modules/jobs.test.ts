@@ -51,15 +51,19 @@ test('slow jobs have as many slots as their limits and queues admit together, so
   expect(slowJobsAtOnce).toBe(new Set(queues).size + ofLimits.reduce((sum, each) => sum + each))
 })
 
-test('two users never have all slots for remotes, nor all for one kind of work, nor all for long jobs', async () => {
-  const ofTwo = async (limitsOf: (userId: number, n: number) => JobLimits) => {
+test('two users never have all slots for remotes, nor all for one kind of work, nor all for long jobs or packing', async () => {
+  const ofTwo = async (limitsOf: (userId: number, n: number) => JobLimits | Promise<JobLimits>) => {
     const limits = new Limits()
-    for (let n = 0; n < 100; n++) limits.enter(`${n}`, limitsOf(n % 2, n))
-    return 'leave' in limits.enter('third', limitsOf(2, 100))
+    // The first takes all that they get before the second comes.
+    for (let n = 0; n < 100; n++) limits.enter(`${n}`, await limitsOf(n < 50 ? 0 : 1, n))
+    return 'leave' in limits.enter('third', await limitsOf(2, 100))
   }
   const remote = (kind: 'import' | 'mirror') => (userId: number, n: number) =>
     remoteLimits(kind, { url: `http://h${n}.test`, userId })
-  expect(await Promise.all([remote('import'), remote('mirror'), longJobLimits].map(ofTwo))).toEqual([true, true, true])
+  const packing = (userId: number) => packingLimits({}, {} as Ctx, `caller ${userId}`)
+  expect(await Promise.all([remote('import'), remote('mirror'), longJobLimits, packing].map(ofTwo))).toEqual(
+    Array(4).fill(true),
+  )
 })
 
 test('one user never has all slots for packing, and has two while no one else needs them', async () => {

@@ -6,11 +6,12 @@ import { endOldChanges } from './administration/change-retention/jobs.ts'
 import { endOldEvents } from './administration/event-retention/jobs.ts'
 import { noteablesInTexts } from './discussion/cross-references/jobs.ts'
 import { forgetNameInNotes } from './discussion/notes/name-job.ts'
-import { mailNoteJob, mailOpeningJob, mailTodosJob } from './discussion/subscriptions/jobs.ts'
+import { deliverNoteableMail, mailNoteJob, mailOpeningJob, mailTodosJob } from './discussion/subscriptions/jobs.ts'
 import { removeMarkedGroups, resumeGroupRemovals } from './groups/groups/due-jobs.ts'
 import { removeGroup } from './groups/groups/jobs.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './groups/invitations/jobs.ts'
 import { purgeExpiredMembers } from './groups/members/jobs.ts'
+import { deliverMemberMail } from './groups/members/mail-jobs.ts'
 import { removeIdleBots } from './groups/resource-tokens/jobs.ts'
 import { purgeEndedShares } from './groups/shares/jobs.ts'
 import { removeUser, resumeUserRemovals } from './groups/user-removal/jobs.ts'
@@ -63,7 +64,7 @@ import { dropMergeRequestRefs } from './review/merge-requests/drop-refs-job.ts'
 import { mergeAwaited, retryAwaited } from './review/merging/awaited-job.ts'
 import { checkMergeability } from './review/merging/check.ts'
 import { closeOrphaned } from './review/merging/orphaned.ts'
-import { rebaseSource } from './review/merging/rebase.ts'
+import { endFailedRebases, rebaseSource } from './review/merging/rebase.ts'
 import { removeMergedBranch } from './review/merging/remove-branch.ts'
 import { settleCutOffMerges } from './review/merging/settle.ts'
 import { closeUnlinked } from './review/merging/unlinked.ts'
@@ -98,6 +99,8 @@ export const jobs: readonly Job<any>[] = [
   copyTemplate,
   deleteMergedBranches,
   deliverMail,
+  deliverMemberMail,
+  deliverNoteableMail,
   failStuckImports,
   housekeepRepository,
   checkRepository,
@@ -125,6 +128,7 @@ export const jobs: readonly Job<any>[] = [
   mergeAwaited,
   retryAwaited,
   rebaseSource,
+  endFailedRebases,
   removeMergedBranch,
   settleCutOffMerges,
   settleCutOffSuggestions,

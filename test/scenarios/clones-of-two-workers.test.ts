@@ -95,6 +95,24 @@ describe('clones that two worker processes serve', () => {
     expect(await first).toBeUndefined()
   })
 
+  test('clones are complete when the git runner is killed, which fails no other request', async () => {
+    using packs = new RecordedPacks()
+    const { service, tip } = await twoWorkers(packs)
+    const workers = [...(await toEachWorker(service.launched, service.origin)).values()]
+    packs.hold(true)
+    const clones = workers.map((worker) => pack(worker, tip))
+    await expect.poll(() => packs.ids).toHaveLength(1)
+    const [runner] = service.launched.named('stithy git runner')
+    process.kill(runner!, 'SIGKILL')
+    await expect.poll(() => service.launched.named('stithy git runner')).not.toContain(runner)
+    // Archives are written by git, which no process can start now.
+    const archive = await service.root.get('/projects/1/repository/archive.tar')
+    expect(archive.status).toBe(200)
+    await expect.poll(() => packs.ids).toHaveLength(2)
+    packs.hold(false)
+    for (const clone of clones) expect(isComplete(await clone)).toBe(true)
+  })
+
   test('equal ones at once share one pack while other processes hang', async () => {
     using packs = new RecordedPacks()
     const { service, tip, folder } = await twoWorkers(packs)

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readdir, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { deflateSync, gzipSync } from 'node:zlib'
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
 
@@ -132,4 +132,82 @@ describe('pushes with a gzip body', () => {
     expect((await post(world, project, 'git-receive-pack', zipped)).status).toBe(200)
     expect(project.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
   })
+})
+
+test('a push to a damaged repository moves its branch, or is refused in a sentence, and the log has the cause', async ({
+  world,
+}) => {
+  await using folder = await temporaryFolder()
+  const work = folder.path
+  const project = await storedProject(world)
+  const { repository } = project
+  repository.commit({ 'a.txt': randomBytes(2000).toString('hex'), 'b.txt': 'b' })
+  repository.git('repack', '-adq')
+  await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'main' })
+  const url = world.remote({ url: `${world.origin}/${project.full_path}.git` } as TestProject, world.root)
+  await git(work, 'clone', '-q', '--no-hardlinks', repository.gitDir, '.')
+  const packs = join(repository.gitDir, 'objects/pack')
+  const pack = join(packs, (await readdir(packs)).find((name) => name.endsWith('.pack'))!)
+  const whole = await readFile(pack)
+  await chmod(pack, 0o644)
+  await writeFile(pack, Buffer.concat([whole.subarray(0, 20), Buffer.alloc(whole.length - 40), whole.subarray(-20)]))
+
+  const { log } = await world.app.open(null)
+  using logged = vi.spyOn(log, 'error')
+  const refused =
+    /remote: The repository is damaged: git on the server could not read it\.[\s\S]*pre-receive hook declined/
+  await git(work, 'switch', '-q', '--orphan', 'other')
+  await writeFile(join(work, 'c.txt'), 'c')
+  await git(work, 'add', 'c.txt')
+  await git(work, 'commit', '-qm', 'Other')
+  await git(work, 'push', '-q', url, 'other')
+  await expect(git(work, 'push', '-q', url, '+other:main')).rejects.toThrow(refused)
+  await git(work, 'switch', '-q', '-c', 'next', 'main')
+  await writeFile(join(work, 'b.txt'), 'more')
+  await git(work, 'commit', '-qam', 'Change')
+  await expect(git(work, 'push', '-q', url, 'next')).rejects.toThrow(refused)
+  // Git itself receives pushes of more than 99 objects.
+  for (let at = 0; at < 150; at++) await writeFile(join(work, `${at}.txt`), String(at))
+  await writeFile(join(work, 'a.txt'), `${await readFile(join(work, 'a.txt'), 'utf8')}more`)
+  await git(work, 'add', '.')
+  await git(work, 'commit', '-qm', 'Many')
+  const many = await git(work, 'push', url, 'next:many').catch(({ message }: Error) => message)
+  expect(many.match(/^remote: .*\S/gm)).toEqual([
+    'remote: The repository is damaged: git on the server could not read it. Please contact your Stithy administrator.',
+  ])
+  expect(logged.mock.calls.map(([facts]) => String((facts as unknown as { err: Error }).err))).toEqual(
+    Array(4).fill(expect.stringMatching(/^(Git|Helper)?(Error|Death): .*\/objects\/pack\//s)),
+  )
+  const [event] = (await world.root.get(`/projects/${project.id}/events?action=pushed`)).json
+  expect(event.push_data).toMatchObject({ ref: 'other', commit_to: await git(work, 'rev-parse', 'other') })
+})
+
+test('a fetch from a damaged repository lists the refs that can be read and gets what is whole, and the log has the cause', async ({
+  world,
+}) => {
+  await using folder = await temporaryFolder()
+  const project = await storedProject(world)
+  const { repository } = project
+  const whole = repository.commit({ 'a.txt': 'a' })
+  const damaged = repository.commit({ 'b.txt': 'b' }, { branch: 'damaged' })
+  const file = join(repository.gitDir, 'objects', damaged.slice(0, 2), damaged.slice(2))
+  await chmod(file, 0o644)
+  await writeFile(file, 'damaged')
+  const { log } = await world.app.open(null)
+  using logged = vi.spyOn(log, 'error')
+  const url = world.remote({ url: `${world.origin}/${project.full_path}.git` } as TestProject, world.root)
+  expect(await git(folder.path, 'ls-remote', url)).toContain(`${whole}\trefs/heads/main`)
+  await git(folder.path, 'clone', '-q', '--single-branch', '-b', 'main', url, '.')
+  expect(await git(folder.path, 'rev-parse', 'HEAD')).toBe(whole)
+  await expect(git(folder.path, 'fetch', '-q', url, 'damaged')).rejects.toThrow('fatal: ')
+  expect(logged.mock.calls.map(([facts]) => facts)).toEqual(
+    expect.arrayContaining(
+      [/^the git helper ended with 128: .*is corrupt/s, /^git upload-pack ended with 128: .*is corrupt/s].map(
+        (message) => ({
+          projectId: project.id,
+          err: expect.objectContaining({ message: expect.stringMatching(message) }),
+        }),
+      ),
+    ),
+  )
 })

@@ -1,3 +1,5 @@
+import type { Tx } from '../../src/db/db.ts'
+import { raw, sql } from '../../src/db/sql.ts'
 import { type TriggerRow, triggersQuery } from '../../tools/triggers-text.ts'
 import type { World } from '../world.ts'
 import { ago, change, find } from './statements.ts'
@@ -27,6 +29,18 @@ export const waitingFor = (world: World, lock: 'lock' | 'advisory lock', query =
       and ${lock === 'lock' ? `wait_event_type = 'Lock'` : `wait_event = 'advisory'`}`,
     [query],
   )
+
+/** Locks a row until the transaction ends: as a change of its key does, or as the insert of another one that refers to it. */
+export const lockRow = (
+  tx: Tx,
+  table: string,
+  id: number,
+  strength: 'update' | 'no key update' | 'key share' = 'update',
+) => tx.run(sql`select from ${raw(table)} where id = ${id} for ${raw(strength)}`)
+
+/** Whether nothing else has locked the row; if so, locks it. */
+export const isUnlocked = async (tx: Tx, table: string, id: number): Promise<boolean> =>
+  (await tx.run(sql`select from ${raw(table)} where id = ${id} for no key update skip locked`)) > 0
 
 /** Tables and columns of all schemas of ours; `binary` if a column stores bytes. Without the audit log. */
 export const storedColumns = (world: World) =>

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { expect } from 'vitest'
 import { eventually } from '../waiting.ts'
 
-/** A lock on a table, so that a backup cannot copy it. */
+/** A lock on a table, so that a backup cannot copy it, and statements about it wait. */
 export class TableLock {
   readonly #client: pg.Client
 
@@ -26,6 +26,18 @@ export class TableLock {
       )
       expect(rows).toHaveLength(1)
       return rows[0]!.pid
+    })
+  }
+
+  /** Waits until a statement that contains the text waits for the lock. */
+  async waiting(text: string): Promise<void> {
+    await eventually(async () => {
+      await this.#client.query('select pg_stat_clear_snapshot()')
+      const { rows } = await this.#client.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and strpos(query, $1) > 0`,
+        [text],
+      )
+      expect(rows).not.toEqual([])
     })
   }
 

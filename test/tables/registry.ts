@@ -30,6 +30,26 @@ export async function ageImages(world: World, repositoryId: number, age: string)
   )
 }
 
+/** Makes a container repository older, apart from its content. */
+export const ageRepository = (world: World, repositoryId: number, age: string): Promise<unknown> =>
+  world.rows('update container_repositories set created_at = now() - $2::interval where id = $1', [repositoryId, age])
+
+/** Copies of an unfinished upload, `count` of them and newer, of the same caller or another one. */
+export const repeatUpload = (world: World, uploadId: string, count: number, shareKey?: string): Promise<unknown> =>
+  world.rows(
+    `insert into container_uploads (repository_id, share_key, received, updated_at)
+      select repository_id, coalesce($3, share_key), received, updated_at + n * interval '1 microsecond'
+      from container_uploads, generate_series(1, $2::int) as n
+      where id = $1::uuid`,
+    [uploadId, count, shareKey ?? null],
+  )
+
+/** The number of unfinished uploads to a container repository. */
+export const unfinishedUploads = async (world: World, repositoryId: number): Promise<number> =>
+  (
+    await world.rows('select count(*)::int as uploads from container_uploads where repository_id = $1', [repositoryId])
+  )[0].uploads
+
 /** Makes the next cleanup of a project due. */
 export const makeCleanupDue = (world: World, projectId: number): Promise<unknown> =>
   world.rows('update container_cleanups set next_run_at = now() where project_id = $1', [projectId])
@@ -47,3 +67,13 @@ export const daysToCleanup = async (world: World, projectId: number): Promise<nu
 /** Records another size of a layer than it has. */
 export const misstateLayer = (world: World, digest: string): Promise<unknown> =>
   world.rows('update container_blobs set size = size + 1 where digest = $1', [digest])
+
+/** Gives an empty upload this many bytes, in `count` parts without files. */
+export const splitUpload = (world: World, uploadId: string, size: number, count = size): Promise<unknown> =>
+  world.rows(
+    `with whole as (update container_uploads set received = $2 where id = $1::uuid returning id)
+      insert into container_upload_parts (upload_id, start, size, file, digest)
+      select id, n * ($2::int / $3::int), $2::int / $3::int, gen_random_uuid(), repeat('0', 64)
+      from whole, generate_series(0, $3::int - 1) as n`,
+    [uploadId, size, count],
+  )

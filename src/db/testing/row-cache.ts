@@ -10,12 +10,14 @@ export const tableCatalogue = async ({ databaseUrl }: { readonly databaseUrl: st
   return new TableCatalogue((await reader.query({ text: readCatalogue, values: [] })).rows as CatalogueRow[])
 }
 
-/** A row cache with its own connections, which has read something, and the statements it has sent since. */
+/** A row cache with its own connections, which has read something, and the statements it has sent since. During an `outage` none is sent. */
 export async function rowCache({ databaseUrl }: { readonly databaseUrl: string }) {
   const reader = new Reader(databaseUrl, { connections: 2, planning: 'auto' }, { patienceMs: 10_000 })
   const sent: string[] = []
+  const outage = { isOver: true }
   const snapshotCache = new SnapshotCache({
-    query(statement: Statement) {
+    async query(statement: Statement) {
+      if (!outage.isOver) throw new Error('no connection')
       sent.push(statement.text)
       return reader.query(statement)
     },
@@ -25,5 +27,5 @@ export async function rowCache({ databaseUrl }: { readonly databaseUrl: string }
   })
   await snapshotCache.row({ one: integer }, sql`select 1 as one`)
   sent.length = 0
-  return { snapshotCache, sent, [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose]() }
+  return { snapshotCache, sent, outage, [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose]() }
 }

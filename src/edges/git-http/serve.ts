@@ -7,6 +7,7 @@ import { receivePack, uploadPack } from '../../git/transfer/transfer.ts'
 import { Failure, forbidden } from '../../kernel/failure.ts'
 import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
 import {
+  damageLog,
   type GitTarget,
   gitAccess,
   openToFetch,
@@ -167,6 +168,7 @@ async function fetch(
     statelessRpc: true,
     protocol: header(exchange, 'git-protocol'),
     requireStill,
+    onDamage: damageLog(ctx, target),
   })
   await relay(exchange, stream, head(exchange, resultOf('git-upload-pack')), pace)
   requireEnd(exchange, await done)

@@ -6,6 +6,7 @@ import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
 import { type AnswerToPush, largeFileCredentials, lfsAccess } from '../../modules/pushes/index.ts'
 import {
   type Access,
+  damageLog,
   type GitTarget,
   gitAccess,
   openToFetch,
@@ -105,7 +106,8 @@ async function transfer(
     if (refused !== undefined) throw new Failure('forbidden', refused)
   }
   const serveFetch = service === 'git-upload-pack' ? uploadPack : uploadArchive
-  return statusOf(await relay(call, await serveFetch(repo, { ...options, requireStill })))
+  const onDamage = damageLog(ctx, target)
+  return statusOf(await relay(call, await serveFetch(repo, { ...options, requireStill, onDamage })))
 }
 
 /** A client with a valid key is not asked for other credentials. */

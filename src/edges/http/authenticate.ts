@@ -7,6 +7,8 @@ import { forbidden, notFound, unauthenticated } from '../../kernel/failure.ts'
 import {
   accountRefusal,
   actorOf,
+  authenticateDerived,
+  type DerivedCredential,
   findAccount,
   type Refusal,
   type TokenAuthenticator,
@@ -116,4 +118,31 @@ export async function sudoTarget(
   const refused = accountRefusal(account)
   if (refused) throw refusal(refused)
   return { ...actorOf(account), sudo: { id: caller.id, tokenId: caller.tokenId } }
+}
+
+/**
+ * Throws unless the caller of a request, and the administrator who impersonates them, may still act, with all the rights that
+ * their accounts had at its start.
+ */
+export async function requireRightsOf(
+  caller: Caller,
+  db: Db,
+  { impersonation }: { readonly impersonation: boolean },
+): Promise<void> {
+  // Deploy keys and tokens are no accounts: what they may do is part of the subject.
+  if (!caller || caller.id === 0) return
+  const { id: userId, tokenId, sudo } = caller
+  const nowOf = async (credential: DerivedCredential): Promise<Actor> => {
+    const found = await authenticateDerived(db, credential, { impersonation })
+    if ('refused' in found) throw refusal(found.refused)
+    return found.actor
+  }
+  const now = await nowOf({ userId, tokenId })
+  if (sudo && !(await nowOf({ userId: sudo.id, tokenId: sudo.tokenId })).admin) throw forbidden()
+  if (
+    (caller.admin && !now.admin) ||
+    (now.external && !caller.external) ||
+    (caller.canCreateGroup && !now.canCreateGroup)
+  )
+    throw forbidden()
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { ParameterError } from '../../api/params/parameter-error.ts'
+import { damaged, damageIn } from '../../git/runner/damage.ts'
 import { Failure, type FailureKind, type RefusedAction } from '../../kernel/failure.ts'
 import { isDiskFull } from '../../kernel/full-disk.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
@@ -84,11 +85,13 @@ const isReadOnly = (error: unknown): boolean => (error as NodeJS.ErrnoException 
 
 /** The failure to report for an error; undefined if the error is a bug. */
 export const failureOf = (error: unknown): Failure | undefined =>
-  error instanceof Failure
-    ? error
-    : isDiskFull(error) || isReadOnly(error)
-      ? new Failure('storage_full', 'Insufficient Storage', { cause: error })
-      : undefined
+  damageIn(error)
+    ? new Failure('unavailable', damaged, { cause: error })
+    : error instanceof Failure
+      ? error
+      : isDiskFull(error) || isReadOnly(error)
+        ? new Failure('storage_full', 'Insufficient Storage', { cause: error })
+        : undefined
 
 /** The response for any thrown error; for a bug, a 500 without details. */
 export function answerFor(error: unknown): WireAnswer {
@@ -116,7 +119,8 @@ export function answerFor(error: unknown): WireAnswer {
 /** Logs an error that the caller did not cause, once: bugs as errors; missing or full resources as warnings. */
 export function logFault(log: Logger, error: unknown, facts: object, message: string): void {
   const { status } = answerFor(error)
-  if (status === 500) log.error({ err: error, ...facts }, message)
+  const damage = damageIn(error)
+  if (status === 500 || damage) log.error({ err: damage ?? error, ...facts }, message)
   else if (status > 500) log.warn({ err: (error as Error).cause ?? error, ...facts }, message)
 }
 

@@ -5,7 +5,7 @@ import { type Entity, presentAll } from '../../api/entity.ts'
 import type { Page, Paged } from '../../api/page.ts'
 import { isCachedEntity, textsOfRows } from '../../api/pure-entity.ts'
 import { RecordText } from '../../api/record-texts.ts'
-import { notFound } from '../../kernel/failure.ts'
+import { Failure, notFound } from '../../kernel/failure.ts'
 import { bytesOf, type Exchange, type Headers } from './answer.ts'
 import type { HttpContext } from './context.ts'
 import { statusOf } from './declared.ts'
@@ -65,8 +65,19 @@ export async function sendResult(
   const records = await presentAll(shape as Entity<unknown>, rows, ctx)
   const answered = e.paged ? records : records[0]
   context.onAnswer?.(e.method, e.path, shownStatus, answered)
-  output.json(shownStatus, answered, headers)
+  try {
+    output.json(shownStatus, answered, headers)
+  } catch (error) {
+    throw paged && isTextTooLong(error) ? pageTooLarge(error) : error
+  }
 }
+
+/** V8 makes no text of more than half a gigabyte. */
+const isTextTooLong = (error: unknown): error is RangeError =>
+  error instanceof RangeError && error.message === 'Invalid string length'
+
+const pageTooLarge = (cause: RangeError): Failure =>
+  new Failure('too_large', 'The records are too large for one list: use a lower per_page', { cause })
 
 /** The texts of rows; undefined if they are not cached. */
 async function cachedTexts(

@@ -5,13 +5,14 @@ import { shareKeyOf } from '../../access/share-key.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { ParameterError } from '../../api/params/parameter-error.ts'
 import type { RawParams } from '../../api/params/raw.ts'
+import type { Tx } from '../../db/db.ts'
 import { RequestSnapshot } from '../../db/request-snapshot.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { requireTerms } from '../../modules/instance/index.ts'
 import { admit, authenticated, type Visitor } from './admit.ts'
 import type { Exchange, Headers } from './answer.ts'
 import { type AnswerInWork, type AnswersInWork, leaveOnceSent } from './answers-in-work.ts'
-import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
+import { requireRightsOf, requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import type { LargeBodies } from './body/large-bodies.ts'
 import { anonymousLimits } from './body/limits.ts'
 import { mergeRaw } from './body/merge.ts'
@@ -30,6 +31,9 @@ import type { Params, ServedEndpoint } from './served-endpoint.ts'
 
 /** What the endpoints of a process share. */
 export type SharedByEndpoints = { readonly bodies: LargeBodies; readonly answers: AnswersInWork }
+
+/** A subject as its `load` returns it. */
+type Loaded = { readonly id?: unknown }
 
 /** A request of an endpoint. Its steps are called in the order in which they are written here; a step that throws is followed by `end`. */
 export class ServedRequest {
@@ -165,11 +169,12 @@ export class ServedRequest {
   }
 
   /** Called again, with another context, if a request with an idempotency key turns out to change something outside the database. */
-  async #respond(params: Params, ctx: Ctx, output: Output): Promise<void> {
+  async #respond(params: Params, opened: Ctx, output: Output): Promise<void> {
     const { declared: e, context } = this.#endpoint
     const { req } = this.#exchange
-    if (this.#visitor.settings.enforce_terms && !e.beforeTerms) await requireTerms(ctx)
-    const subject = await this.#permitted(params, ctx)
+    if (this.#visitor.settings.enforce_terms && !e.beforeTerms) await requireTerms(opened)
+    const subject = await this.#permitted(params, opened)
+    const ctx = this.#permittedAgain(subject, params, opened)
     const own = this.#endpoint.ownParams(params)
     const since = Date.parse(req.headers['if-unmodified-since'] ?? '')
     const requireUnmodified = async () => {
@@ -196,6 +201,22 @@ export class ServedRequest {
     if (!allows(rule, ctx.actor, subject.facts))
       throw ctx.actor ? new Failure('forbidden', 'Forbidden') : unauthenticated()
     return subject
+  }
+
+  /** The context whose transactions can ask again for the permission that the request was given for the subject. */
+  #permittedAgain(subject: Loaded, params: Params, ctx: Ctx): Ctx {
+    if (this.#endpoint.declared.method === 'GET') return ctx
+    const { what, identityOf = ({ id }: Loaded) => id } = this.#endpoint.declared.subject
+    const requirePermission = async (tx: Tx) => {
+      await requireRightsOf(this.#caller, tx, ctx)
+      const now = await this.#permitted(params, { ...ctx, db: tx })
+      // Its path was given to another one.
+      if (identityOf(now) !== identityOf(subject)) throw notFound(what)
+    }
+    return {
+      ...ctx,
+      transaction: (work) => ctx.transaction((tx) => work({ ...tx, requirePermission: () => requirePermission(tx) })),
+    }
   }
 
   /** Gives back what the request holds, and logs it. */

@@ -60,7 +60,7 @@ async function serve(
     if ('refused' in access) return reject(access.refused, access.message)
     const full =
       batch?.operation === 'upload' || call.kind === 'upload'
-        ? await sizeViolation(ctx, access.storage.project.id)
+        ? await sizeViolation(ctx, access.storage.project.id, async () => (call.kind === 'upload' ? call.size : 0))
         : undefined
     if (full !== undefined) return reject(403, full)
     if (batch) await serveBatch({ exchange, ctx }, access.storage, batch, known.grant)
@@ -115,8 +115,10 @@ async function answer(
   const { exchange } = lfs
   const afterBody = async (serveBody: (lfs: LfsExchange, storage: Storage, body: Body) => Promise<void>) => {
     const body = await readCall(exchange)
-    const now = await stillAllowed()
-    await serveBody({ exchange, ctx: now.ctx }, now.storage, body)
+    const { ctx, storage: held } = await stillAllowed()
+    const requirePermission = async () => void (await stillAllowed())
+    const transaction: Ctx['transaction'] = (work) => ctx.transaction((tx) => work({ ...tx, requirePermission }))
+    await serveBody({ exchange, ctx: { ...ctx, transaction } }, held, body)
   }
   switch (call.kind) {
     case 'download':

@@ -13,7 +13,7 @@ import { unprocessable } from './body.ts'
 export async function serveDownload({ exchange, ctx }: LfsExchange, storage: Storage, oid: Digest): Promise<void> {
   const sizeBytes = (await sizesOf(ctx, storage, [oid])).get(oid)
   if (sizeBytes === undefined) return refuse(exchange, ctx.site.url, 404, 'Not found.')
-  const sent = await sendBlob(exchange, ctx.blobs, { digest: oid, sizeBytes }, headers)
+  const sent = await sendBlob(exchange, ctx.blobs, { digest: oid, sizeBytes }, headers, { clientVerifies: true })
   if (!sent)
     refuse(exchange, ctx.site.url, 416, 'The range is outside the object', {
       headers: { 'content-range': `bytes */${sizeBytes}` },

@@ -21,7 +21,7 @@ export async function serveBlob(
     'cache-control': 'private, max-age=31536000, immutable',
   }
   const bytes = { digest: blob.stored, sizeBytes: blob.size }
-  const sent = await sendBlob(exchange, ctx.blobs, bytes, headers).catch((error) => {
+  const sent = await sendBlob(exchange, ctx.blobs, bytes, headers, { clientVerifies: true }).catch((error) => {
     if (!(error instanceof MissingBlob)) throw error
     // A client that pushes the layer then uploads it again.
     ctx.log.error({ err: error, project_id: place.project.id }, 'a container layer is missing')

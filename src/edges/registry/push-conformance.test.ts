@@ -115,6 +115,31 @@ describe('push', () => {
     }
   })
 
+  test('201 to every completion of an upload by requests at once, and to a repeated one, in one part or several', async ({
+    world,
+  }) => {
+    const registry = await Registry.open(world.root, imageAt(await world.project()))
+    for (const chunks of [[unique('all')], [unique('in'), unique('parts')], ['']]) {
+      const at = (await registry.send('POST', 'blobs/uploads/')).headers['location']!
+      for (const body of chunks.slice(0, -1)) await registry.send('PATCH', at, { body, headers: octets })
+      await registry.send('PATCH', at, { body: chunks.at(-1)!, headers: octets })
+      const content = chunks.join('')
+      const digest = digestOf(content)
+      const complete = () => registry.send('PUT', `${at}?digest=${digest}`)
+      const done = { status: 201, headers: { location: `/v2/${registry.name}/blobs/${digest}` } }
+      for (const answer of await Promise.all(Array.from({ length: 8 }, complete))) expect(answer).toMatchObject(done)
+      expect(await complete()).toMatchObject(done)
+      expect((await registry.send('GET', `blobs/${digest}`)).text).toBe(content)
+      expect(await registry.send('PUT', `${at}?digest=${missing}`)).toMatchObject({ status: 404 })
+    }
+    // With the last part in the request that completes it, as clients send small layers.
+    const content = unique('whole')
+    const at = (await registry.send('POST', 'blobs/uploads/')).headers['location']!
+    const complete = () => registry.send('PUT', `${at}?digest=${digestOf(content)}`, { body: content, headers: octets })
+    expect((await complete()).status).toBe(201)
+    expect((await complete()).status).toBe(201)
+  })
+
   test('an upload without a digest is not completed, and a cancelled one is gone', async ({ world }) => {
     const registry = await Registry.open(world.root, imageAt(await world.project()))
     const at = (await registry.send('POST', 'blobs/uploads/')).headers['location']!

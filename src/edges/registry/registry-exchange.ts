@@ -13,7 +13,9 @@ export type RegistryExchange = {
   readonly query: URLSearchParams
   /** The place of another repository if the token and the policy let the caller pull from it. */
   placeToPull(name: string): Promise<Place | undefined>
-  /** Refuses the request unless the caller may still do this: its body may have taken long. */
+  /** Whether the caller may still pull from the repository of `placeToPull`. */
+  mayStillPull(name: string, place: Place): Promise<boolean>
+  /** Refuses the request unless the caller may still do this: its body may have taken long. Transactions of `ctx` ask it, too. */
   requireStill(): Promise<void>
   /** Whether the caller may push, too: what they find must stay. */
   readonly mayPush: boolean

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { ParameterError } from '../../api/params/parameter-error.ts'
-import { mayListCatalog, placeIfAllowed, type RegistryAction } from '../../modules/registry/index.ts'
+import { mayListCatalog, type Place, placeIfAllowed, type RegistryAction } from '../../modules/registry/index.ts'
 import type { Exchange } from '../http/answer.ts'
 import { callerNow } from '../http/caller-now.ts'
 import type { HttpContext } from '../http/context.ts'
@@ -68,19 +68,28 @@ async function answer(
   const place = await allowed(action, name)
   // The policy decides at this moment, whatever the token says.
   if (!place) throw refuse(scopeOf(name, action, query))
-  const requireStill = async () => {
+  const isAllowedNow = async (to: RegistryAction, of: string, { project }: Place) => {
     const actor = await callerNow(ctx.actor, context)
-    if (actor === undefined || !(await placeIfAllowed({ ...ctx, actor }, name, action)))
-      throw refuse(scopeOf(name, action, query))
+    const now = actor === undefined ? undefined : await placeIfAllowed({ ...ctx, actor }, of, to)
+    // Another project may have the path by now.
+    return now?.project.id === project.id
+  }
+  const requireStill = async () => {
+    if (!(await isAllowedNow(action, name, place))) throw refuse(scopeOf(name, action, query))
+  }
+  const permitted: Ctx = {
+    ...ctx,
+    transaction: (work) => ctx.transaction((tx) => work({ ...tx, requirePermission: requireStill })),
   }
   await serveCall(
     {
       exchange,
-      ctx,
+      ctx: permitted,
       place,
       name,
       query,
       placeToPull: (of) => allowed('pull', of),
+      mayStillPull: (of, from) => isAllowedNow('pull', of, from),
       requireStill,
       mayPush: covers(access, 'repository', name, 'push'),
     },

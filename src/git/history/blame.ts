@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Oid } from '../format/oid.ts'
+import { temporaryName } from '../repository/leftovers.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { inDag } from './dag.ts'
@@ -34,7 +33,7 @@ export async function blameFile(repo: Repository, commit: Oid, path: string): Pr
   return memoize(
     repo,
     `blame ${start.last}:${path}`,
-    (repo) => withGrafts(start.grafts, (flags) => runBlame(repo, start.last, path, flags)),
+    (repo) => withGrafts(repo, start.grafts, (flags) => runBlame(repo, start.last, path, flags)),
     ({ commits, runs }) => 80 * commits.length + runs.byteLength,
   )
 }
@@ -43,12 +42,13 @@ export async function blameFile(repo: Repository, commit: Oid, path: string): Pr
 type Start = { readonly last: Oid; readonly grafts: string | undefined }
 
 async function withGrafts<Result>(
+  repo: Repository,
   grafts: string | undefined,
   work: (flags: readonly `-${string}`[]) => Promise<Result>,
 ): Promise<Result> {
   if (grafts === undefined) return work([])
-  // Git reads them from a file. If the disk is full, it walks the whole history.
-  const file = join(tmpdir(), `stithy-grafts-${randomUUID()}`)
+  // Git reads them from a file. If the disk is full, it walks the whole history. What killed processes leave is removed like other leftovers.
+  const file = temporaryName(join(dirname(repo.git.runner.socketPath), 'grafts'), 'new')
   try {
     const isWritten = await writeFile(file, grafts, { mode: 0o600, flag: 'wx' }).then(
       () => true,

@@ -1,7 +1,9 @@
+import { existsSync, utimesSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
+import { Git } from '../git.ts'
 import { openGraph } from '../objects/open-graph.ts'
 import type { Repository, RunCommand } from '../repository/repository.ts'
 import { gitIn, TestGit, type TestRepository } from '../testing.ts'
@@ -326,6 +328,27 @@ describe('history read in this process', () => {
         expect(at).toBe(found.length)
       }
     }
+  })
+
+  test('what blame writes for git is removed at a later start if its process was killed', async () => {
+    const made = await world.repository()
+    for (let at = 0; at < 5; at++) made.commit({ f: `${at}\n`, g: String(at) })
+    const tip = made.commit({ g: 'last' })
+    gitIn(made.gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths'])
+    const run = made.repo.run.bind(made.repo)
+    const files: string[] = []
+    made.repo.withSignal = () => made.repo
+    made.repo.run = (name: string, options: any) => {
+      for (const flag of options.flags) if (flag.startsWith('-S')) files.push(flag.slice(2))
+      return run(name as any, options)
+    }
+    await blameFile(made.repo, tip, 'f')
+    expect(files).toHaveLength(1)
+    expect(existsSync(files[0]!)).toBe(false)
+    writeFileSync(files[0]!, '')
+    utimesSync(files[0]!, 0, 0)
+    await new Git(world.runner).emptyDir()
+    expect(existsSync(files[0]!)).toBe(false)
   })
 
   test('a file has the same blame at a later commit that did not change it, without another process', async () => {

@@ -1,7 +1,9 @@
 import type { Oid } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
+import { branchName, tagName } from '../format/ref-name.ts'
 import { type Commit, readCommit } from '../objects/commits.ts'
 import { readTree, type TreeEntry } from '../objects/trees.ts'
+import { brokenRefs } from '../refs/ref-files.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
 
@@ -9,7 +11,7 @@ import { GitError } from '../runner/git-error.ts'
 export type NewFile = {
   readonly path: string
   readonly oid: Oid
-  /** No parent has a file at this path: it was added, or renamed to it. */
+  /** No parent has a file at this path, at most a submodule or a folder: it was added, or renamed to it. */
   readonly isAdded: boolean
 }
 
@@ -25,7 +27,13 @@ const linesOf = (tips: readonly Oid[]): string => tips.map((oid) => `${oid}\n`).
 /** Git would flush its output after each commit, which costs a system call, and wakes the readers of both pipes. */
 const unflushed = { GIT_FLUSH: '0' }
 
-const excludingRefs = ['--not', '--branches', '--tags', '--not'] as const
+/** Excludes what branches and tags reach, except those whose files are damaged, with which git fails. */
+async function excludingRefs(repo: Repository) {
+  const broken = await brokenRefs(repo)
+  const except = (nameOf: typeof branchName) =>
+    broken.flatMap((ref) => nameOf(ref) ?? []).map((name) => `--exclude=${name}` as const)
+  return ['--not', ...except(branchName), '--branches', ...except(tagName), '--tags', '--not'] as const
+}
 
 /**
  * The commits in the history of `tips` that no branch or tag reaches yet, newest first, in batches. A commit with thousands of
@@ -37,36 +45,51 @@ export async function* newCommits(
   tips: readonly Oid[],
   { withFiles }: { readonly withFiles: boolean },
 ): AsyncIterable<readonly NewCommit[]> {
-  const child = await repo.start(withFiles ? 'log' : 'rev-list', {
-    flags: [
-      ...(withFiles
-        ? ([
-            ...['--format=format:%x00%H', '-z', '--raw', '--no-abbrev', '--no-renames', '--root'],
-            // Of a merge only files that differ from all parents.
-            ...['-c', '--no-show-signature', '--no-decorate', '--ignore-submodules=none'],
-          ] as `-${string}`[])
-        : []),
-      ...excludingRefs,
-      '--stdin',
-    ],
+  const flags = withFiles ? (['--format=format:%x00%H', '--raw', '--no-abbrev', ...filesOfCommits] as const) : []
+  const batch = new Batch()
+  for await (const tokens of listed(repo, withFiles ? 'log' : 'rev-list', flags, tips)) {
+    for (const token of tokens) {
+      batch.add(token)
+      if (batch.isFull) yield batch.take()
+    }
+  }
+  if (batch.hasCommits) yield batch.take()
+}
+
+/**
+ * The paths of files and submodules that the commits of `newCommits` change, remove or add, as against each parent, in batches; a path may come
+ * several times. One process.
+ */
+export async function* pathsOfNewCommits(repo: Repository, tips: readonly Oid[]): AsyncIterable<readonly string[]> {
+  for await (const tokens of listed(repo, 'log', ['--format=', '--name-only', ...filesOfCommits], tips))
+    yield tokens.flatMap((token) => (token.length > 0 ? pathFromBytes(token) : []))
+}
+
+/** What `log` lists of files; of a merge only those that differ from all parents. */
+const filesOfCommits = [
+  ...(['-z', '--no-renames', '--root', '-c'] as const),
+  ...(['--no-show-signature', '--no-decorate', '--ignore-submodules=none'] as const),
+]
+
+/** Tokens of a listing of what no branch or tag reaches yet: `rev-list` ends each with a newline, `log -z` with a NUL. Throws `GitError` at the end if git failed. */
+async function* listed(
+  repo: Repository,
+  subcommand: 'log' | 'rev-list',
+  flags: readonly `-${string}`[],
+  tips: readonly Oid[],
+): AsyncIterable<readonly Buffer[]> {
+  const child = await repo.start(subcommand, {
+    flags: [...flags, ...(await excludingRefs(repo)), '--stdin'],
     stdin: true,
     lane: 'transfer',
     timeoutMs: 10 * 60_000,
     env: unflushed,
   })
   child.end(linesOf(tips))
-  const batch = new Batch()
   try {
-    // `rev-list` ends each line with a newline, `log -z` each token with a NUL.
-    for await (const tokens of tokensOf(child as AsyncIterable<Buffer>, withFiles ? 0 : 0x0a)) {
-      for (const token of tokens) {
-        batch.add(token)
-        if (batch.isFull) yield batch.take()
-      }
-    }
+    yield* tokensOf(child as AsyncIterable<Buffer>, subcommand === 'log' ? 0 : 0x0a)
     const { code, signal, stderr } = await child.done
-    if (code !== 0) throw new GitError('log', code, signal, stderr)
-    if (batch.hasCommits) yield batch.take()
+    if (code !== 0) throw new GitError(subcommand, code, signal, stderr)
   } finally {
     child.destroy()
   }
@@ -145,9 +168,10 @@ function readChange(token: Buffer): { oid: Oid; isAdded: boolean } | 'skipped' {
   let parents = 0
   while (token[parents] === colon) parents++
   const mode = parents + parents * modeLength
-  if (token[mode] === digitZero || token[mode + 1] === digitZero + 6) return 'skipped'
+  const isFile = (at: number) => token[at] !== digitZero && token[at + 1] !== digitZero + 6
+  if (!isFile(mode)) return 'skipped'
   let isAdded = true
-  for (let old = parents; old < mode; old += modeLength) if (token[old] !== digitZero) isAdded = false
+  for (let old = parents; old < mode; old += modeLength) if (isFile(old)) isAdded = false
   const oids = mode + modeLength
   const oidLength = token.indexOf(space, oids) - oids
   const oid = oids + parents * (oidLength + 1)
@@ -219,7 +243,7 @@ class TreeComparison {
       if (were.some((was) => was?.oid === oid && was.type === type)) continue
       const path = prefix + name
       if (type === 'blob') {
-        files.push({ path, oid, isAdded: were.every((was) => was === undefined || was.type === 'tree') })
+        files.push({ path, oid, isAdded: were.every((was) => was?.type !== 'blob') })
         continue
       }
       const folders = were.flatMap((was) => (was?.type === 'tree' ? was.oid : []))
@@ -247,23 +271,14 @@ export async function newBlobsAmong(
   tips: readonly Oid[],
   oids: ReadonlySet<Oid>,
 ): Promise<ReadonlySet<Oid>> {
-  const child = await repo.start('rev-list', {
-    // The trees of all branches count, not only those of the commits on which the new ones build.
-    flags: ['--objects-edge-aggressive', '--no-object-names', '--ignore-missing', ...excludingRefs, '--stdin'],
-    stdin: true,
-    lane: 'transfer',
-    timeoutMs: 10 * 60_000,
-    env: unflushed,
-  })
-  child.end(linesOf(tips))
+  // The trees of all branches count, not only those of the commits on which the new ones build.
+  const flags = ['--objects-edge-aggressive', '--no-object-names', '--ignore-missing'] as const
   const found = new Set<Oid>()
-  for await (const tokens of tokensOf(child as AsyncIterable<Buffer>, 0x0a)) {
+  for await (const tokens of listed(repo, 'rev-list', flags, tips)) {
     for (const token of tokens) {
       const oid = token.toString('latin1') as Oid
       if (oids.has(oid)) found.add(oid)
     }
   }
-  const { code, signal, stderr } = await child.done
-  if (code !== 0) throw new GitError('rev-list', code, signal, stderr)
   return found
 }

@@ -4,6 +4,7 @@ import type { Oid } from '../format/oid.ts'
 import { objectInfos } from '../objects/cat-file.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
+import { GitError } from '../runner/git-error.ts'
 import { type ChangedFile, type ChangedFiles, changedFiles } from './changes.ts'
 import { patchFlags, readPatch } from './patch-question.ts'
 import { type Patches, type PatchLimits, PatchReader } from './patch-reader.ts'
@@ -128,7 +129,10 @@ async function read(
       return reader.finish(true)
     }
   }
-  const { code, timedOut } = await child.done
-  if (timedOut || code !== 0) throw new Failure('unavailable', 'The difference cannot be read')
+  const { code, signal, stderr, timedOut } = await child.done
+  if (timedOut || code !== 0)
+    throw new Failure('unavailable', 'The difference cannot be read', {
+      cause: new GitError('diff-tree', code, signal, stderr),
+    })
   return reader.finish(false)
 }

@@ -43,6 +43,13 @@ export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefin
   )
 }
 
+/** Like `readCommit` for the commit of a ref: throws `unavailable` if the repository has lost it. */
+export async function readTip(repo: Repository, oid: Oid): Promise<Commit> {
+  const commit = await readCommit(repo, oid)
+  if (!commit) throw repo.damage(`commit ${oid}, to which a ref refers`)
+  return commit
+}
+
 /** The tree of the first parent, also for a merge; the empty tree for a root commit. One round trip at most. */
 export async function treeBefore(repo: Repository, { parents }: Pick<Commit, 'parents'>): Promise<Oid> {
   const parent = parents[0] && (await readCommit(repo, parents[0]))

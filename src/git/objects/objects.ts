@@ -47,41 +47,51 @@ type Place = { readonly object: NewObject; readonly folder: string; readonly pat
 /**
  * Stores loose objects durably and without a process, as git does: temporary files, fsync, rename. The last one is renamed
  * last: pass the object that refers to the others there. An existing object is replaced by itself and counts as new, so that
- * garbage collection keeps it. The repository must exist. The objects stay unreachable until a ref refers to them. For many
- * objects use `storeObjects` (pack.ts).
+ * garbage collection keeps it. The objects stay unreachable until a ref refers to them. Throws `unprocessable` if the repository does not
+ * exist. For many objects use `storeObjects` (pack.ts).
  */
 export const writeObjects = (repo: Repository, objects: readonly NewObject[]): Promise<void> =>
-  whileFoldersGo(() => writeOnce(repo, objects))
+  whileFoldersGo(repo, () => writeOnce(repo, objects))
 
 /**
  * Runs `work`, which puts files into object folders, and retries if a folder disappeared: maintenance removes empty ones,
- * possibly between creation and use.
+ * possibly between creation and use. Throws `unprocessable` if the repository is gone.
  */
-export async function whileFoldersGo<T>(work: () => Promise<T>): Promise<T> {
+export async function whileFoldersGo<T>(repo: Repository, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (!isMissing(error) || attempt === maxAttempts) throw error
+      if (!isMissing(error)) throw error
+      if (!existsSync(repo.objectDir)) throw repo.lost(error)
+      if (attempt === maxAttempts) throw error
     }
   }
+}
+
+/** Makes a folder of objects. Not those above it: what is left of a removed repository would stay for ever. */
+export async function makeObjectFolder(folder: string): Promise<void> {
+  if (existsSync(folder)) return
+  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
 }
 
 async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promise<void> {
   const places = [...new Map(objects.map((object) => [object.oid, placeOf(repo, object)])).values()]
   const folders = [...new Set(places.map(({ folder }) => folder))]
-  const makeFolder = async (folder: string) => {
-    if (!existsSync(folder)) await mkdir(folder, { recursive: true })
-  }
   // The folder may have been removed again, because it is still empty.
   const putInPlace = ({ folder, temporary, path }: Place) =>
-    whileFoldersGo(async () => {
-      await makeFolder(folder)
+    whileFoldersGo(repo, async () => {
+      await makeObjectFolder(folder)
       await rename(temporary, path)
     })
   try {
     await inBatches(
-      [...folders.map((folder) => () => makeFolder(folder)), ...places.map((place) => () => writeTemporary(place))],
+      [
+        ...folders.map((folder) => () => makeObjectFolder(folder)),
+        ...places.map((place) => () => writeTemporary(place)),
+      ],
       (begin) => begin(),
     )
     // Objects that refer to others come last.

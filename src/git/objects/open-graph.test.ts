@@ -1,5 +1,5 @@
-import { chmodSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changedPathsOf } from '../commit-graph/changed-paths.ts'
@@ -25,8 +25,9 @@ async function openedGraph({ repo }: TestRepository): Promise<CommitGraph> {
   return graph
 }
 
-/** Replaces a file as git does, by rename. */
+/** Replaces a file as git does, by rename. Its folder may have been removed with a damaged graph. */
 function replace(path: string, content: Buffer): void {
+  mkdirSync(dirname(path), { recursive: true })
   writeFileSync(`${path}.new`, content)
   renameSync(`${path}.new`, path)
 }

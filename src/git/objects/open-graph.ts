@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isMissing } from '../../kernel/missing.ts'
 import { type CachedGraph, CommitGraph } from '../commit-graph/commit-graph.ts'
 import { BrokenGraph, GraphLayer } from '../commit-graph/graph-layer.ts'
+import { mendIndexes } from '../repository/damaged-indexes.ts'
 import type { Repository } from '../repository/repository.ts'
 
 const maxLayers = 100
@@ -16,7 +17,7 @@ const opening = new Map<string, Promise<CachedGraph>>()
  * recent commits but is never wrong, because commits are immutable.
  */
 export async function openGraph(repo: Repository): Promise<CommitGraph | 'git'> {
-  const info = join(repo.gitDir, 'objects/info')
+  const info = infoOf(repo.gitDir)
   if (isThere(join(repo.gitDir, 'shallow')) || isThere(join(repo.gitDir, 'info/grafts'))) return 'git'
   const single = facts(join(info, 'commit-graph'))
   const file = single ?? facts(join(info, 'commit-graphs/commit-graph-chain'))
@@ -24,7 +25,7 @@ export async function openGraph(repo: Repository): Promise<CommitGraph | 'git'> 
   const { graphs } = repo.git
   const known = graphs.get(repo.gitDir)
   if (known?.file === file) return known.graph
-  const reading = opening.get(repo.gitDir) ?? read(info, single !== undefined, file, known, graphs.maxSize)
+  const reading = opening.get(repo.gitDir) ?? read(repo, single !== undefined, file, known, graphs.maxSize)
   opening.set(repo.gitDir, reading)
   try {
     const cached = await reading
@@ -41,6 +42,8 @@ export function distrustGraph(repo: Repository): void {
   if (known) repo.git.graphs.set(repo.gitDir, { ...known, graph: 'git', layers: new Map() }, { size: 500 })
 }
 
+const infoOf = (gitDir: string) => join(gitDir, 'objects/info')
+
 const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined
 
 function facts(path: string): string | undefined {
@@ -49,12 +52,13 @@ function facts(path: string): string | undefined {
 }
 
 async function read(
-  info: string,
+  repo: Repository,
   single: boolean,
   file: string,
   known: CachedGraph | undefined,
   maxBytes: number,
 ): Promise<CachedGraph> {
+  const info = infoOf(repo.gitDir)
   const layers = new Map<string, GraphLayer>()
   try {
     const ids = single ? ['commit-graph'] : await chain(join(info, 'commit-graphs/commit-graph-chain'))
@@ -64,7 +68,7 @@ async function read(
       const place = single ? join(info, id) : join(info, 'commit-graphs', `graph-${id}.graph`)
       // The id of a layer is a digest of its file, but its base may have changed.
       const before = single ? undefined : known?.layers.get(id)
-      const layer = before?.base === base ? before : new GraphLayer(await contentOf(place, room), base)
+      const layer = before?.base === base ? before : new GraphLayer(await wholeContentOf(place, room), base)
       if (layer.below.join() !== ids.slice(0, index).join()) throw new BrokenGraph('a layer lies on others')
       layers.set(id, layer)
       base += layer.count
@@ -72,6 +76,8 @@ async function read(
     }
     return { file, graph: new CommitGraph([...layers.values()]), layers }
   } catch (error) {
+    // Git does not notice all damage, and would show another history. A disk that is read-only or full keeps the file.
+    if (error instanceof DamagedGraph) await mendIndexes(repo).catch(() => {})
     // A chain may be replaced while its layers are read; the next call then finds and reads the new file.
     if (error instanceof BrokenGraph || isMissing(error)) return { file, graph: 'git', layers: new Map() }
     throw error
@@ -84,6 +90,20 @@ async function chain(path: string): Promise<string[]> {
   if (ids.some((id) => !/^[0-9a-f]{40}$/.test(id)) || new Set(ids).size < ids.length)
     throw new BrokenGraph('the chain names no layers')
   return ids
+}
+
+/** The content does not match its checksum. */
+class DamagedGraph extends BrokenGraph {}
+
+const sumBytes = 20
+
+/** Like `contentOf` for a file that ends with the SHA-1 of what is before: 1-9 ms for 20,000 commits, in another thread. */
+async function wholeContentOf(path: string, maxBytes: number): Promise<Buffer> {
+  const content = await contentOf(path, maxBytes)
+  const end = Math.max(0, content.length - sumBytes)
+  const sum = Buffer.from(await crypto.subtle.digest('SHA-1', content.subarray(0, end)))
+  if (!sum.equals(content.subarray(end))) throw new DamagedGraph('the checksum is another')
+  return content
 }
 
 async function contentOf(path: string, maxBytes: number): Promise<Buffer> {

@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import { deflate as deflateCallback, deflateSync } from 'node:zlib'
 import { syncFolder } from '../../kernel/durable.ts'
 import type { Repository } from '../repository/repository.ts'
-import { gitFailure } from '../runner/git-error.ts'
 import type { ObjectType } from './cat-file.ts'
 import { compression, type NewObject, writeObjects } from './objects.ts'
 
@@ -22,12 +21,22 @@ export async function storeObjects(repo: Repository, objects: readonly NewObject
   await (unique.length <= looseObjects ? writeObjects(repo, unique) : writePack(repo, unique))
 }
 
+/** Bytes that objects need on disk, compressed as they are when they are stored, before they are. */
+export async function packedBytes(objects: readonly NewObject[]): Promise<number> {
+  let total = 0
+  for (const some of inBatches(objects)) {
+    for (const { length } of await Promise.all(some.map(packedObject))) total += length
+    await setImmediate()
+  }
+  return total
+}
+
 async function writePack(repo: Repository, objects: readonly NewObject[]): Promise<void> {
   const index = await repo.start('index-pack', { flags: ['--stdin'], stdin: true, lane: 'transfer' })
   index.resume()
   await pipeline(Readable.from(packed(objects)), index)
   const { code, signal, stderr } = await index.done
-  if (code !== 0) throw gitFailure('index-pack', { code, signal, stderr })
+  if (code !== 0) throw await repo.failure('index-pack', { code, signal, stderr })
   await syncFolder(join(repo.objectDir, 'pack'))
 }
 

@@ -22,6 +22,13 @@ export const pointerText = ({ oid, sizeBytes }: Pointer): string =>
 
 const readAtOnce = 500
 
+type PointerOptions = {
+  /** Instead of the refs. */
+  readonly excluding?: readonly Oid[]
+  /** Flags that leave out damaged refs. */
+  readonly without?: readonly `--exclude=${string}`[]
+}
+
 /**
  * LFS pointers in the commits that no ref reaches yet (or none of `excluding`), in batches, possibly with duplicates. Refs of merge
  * requests do not count, because they may have commits of forks, whose files the project lacks. One `rev-list`, and one round trip per
@@ -30,7 +37,7 @@ const readAtOnce = 500
 export async function* newPointers(
   repo: Repository,
   tips: readonly Oid[],
-  excluding?: readonly Oid[],
+  { excluding, without = [] }: PointerOptions = {},
 ): AsyncIterable<Pointer[]> {
   const child = await repo.start('rev-list', {
     flags: [
@@ -41,7 +48,7 @@ export async function* newPointers(
       '--filter-provided-objects',
       // Git checks separately that the commits are complete.
       '--ignore-missing',
-      ...(excluding ? [] : (['--not', '--exclude=refs/merge-requests/*', '--all', '--not'] as const)),
+      ...(excluding ? [] : (['--not', '--exclude=refs/merge-requests/*', ...without, '--all', '--not'] as const)),
       // A push may name more refs than fit into a command line.
       '--stdin',
     ],

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolders } from '../../kernel/durable.ts'
 import { isMissing } from '../../kernel/missing.ts'
 import type { Oid } from '../format/oid.ts'
 import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
-import { whileFoldersGo } from './objects.ts'
+import { makeObjectFolder, whileFoldersGo } from './objects.ts'
 
 /**
  * Runs `work` with a repository whose new objects go to a temporary folder, removed afterwards. Its name has a prefix that
@@ -42,8 +42,8 @@ export async function keepObjects(repo: Repository, scratch: Repository, except:
     if (names.length === 0) continue
     const target = join(repo.objectDir, folder)
     let moved = 0
-    await whileFoldersGo(async () => {
-      await mkdir(target, { recursive: true })
+    await whileFoldersGo(repo, async () => {
+      await makeObjectFolder(target)
       for (; moved < names.length; moved++)
         await rename(join(scratch.objectDir, folder, names[moved]!), join(target, names[moved]!))
     })

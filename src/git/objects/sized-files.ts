@@ -2,6 +2,7 @@ import { Failure } from '../../kernel/failure.ts'
 import type { Oid } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
 import type { Repository } from '../repository/repository.ts'
+import { GitError } from '../runner/git-error.ts'
 import { readCommit } from './commits.ts'
 import { isLoose, readLooseObject } from './read-object.ts'
 import { MalformedTree, readTree } from './trees.ts'
@@ -67,8 +68,11 @@ async function listByGit(repo: Repository, treeish: Oid, limit: number): Promise
       return files.slice(0, limit)
     }
   }
-  const { code } = await child.done
-  if (code !== 0) throw new Failure('unavailable', 'The tree cannot be read')
+  const { code, signal, stderr } = await child.done
+  if (code !== 0)
+    throw new Failure('unavailable', 'The tree cannot be read', {
+      cause: new GitError('ls-tree', code, signal, stderr),
+    })
   return files
 }
 

@@ -140,7 +140,7 @@ const tooMany = () =>
 
 async function load(repo: Repository, tree: Oid): Promise<Folder> {
   const entries = await readTree(repo, tree)
-  if (!entries) throw new Error(`the tree ${tree} is missing`)
+  if (!entries) throw repo.damage(`tree ${tree}`)
   return new Folder(entries, tree)
 }
 

@@ -4,6 +4,7 @@ import type { Oid } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
+import { GitError } from '../runner/git-error.ts'
 import { readCommit } from './commits.ts'
 import { type RawTree, readRawTree } from './raw-tree.ts'
 import { readLooseObject } from './read-object.ts'
@@ -253,9 +254,12 @@ async function readByGit(repo: Repository, root: Oid): Promise<PathEntry[]> {
     }
     rest = bytes.subarray(at)
   }
-  const { code } = await child.done
+  const { code, signal, stderr } = await child.done
   // `commit` was resolved before, so the objects have been removed meanwhile.
-  if (code !== 0) throw new Failure('unavailable', 'The tree cannot be read')
+  if (code !== 0)
+    throw new Failure('unavailable', 'The tree cannot be read', {
+      cause: new GitError('ls-tree', code, signal, stderr),
+    })
   return entries
 }
 

@@ -54,19 +54,22 @@ export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promis
       if (isLoose(repo, treeish)) return readBelow(repo, treeish, path)
       const spec = Buffer.concat([Buffer.from(`${treeish}:`), pathToBytes(path)])
       const found = await objectContent(await repo.objects(), spec, maxTreeBytes)
-      return found?.type === 'tree' && found.content ? parseTree(found.content, found.oid.length) : undefined
+      // It does not exist, or is lost.
+      if (!found) return readBelow(repo, treeish, path)
+      return found.type === 'tree' && found.content ? parseTree(found.content, found.oid.length) : undefined
     },
     (entries) => 200 * entries.length,
   )
 }
 
-/** The tree at `path` below a loose one: reads each on the way. */
+/** The tree at `path` below another: reads each on the way. Throws `unavailable` if the repository has lost one. */
 async function readBelow(repo: Repository, treeish: Oid, path: string): Promise<readonly TreeEntry[] | undefined> {
   let entries = await readTree(repo, treeish)
   for (const name of path.split('/')) {
     const entry = entries?.find((candidate) => candidate.name === name)
     if (entry?.type !== 'tree') return undefined
     entries = await readTree(repo, entry.oid)
+    if (!entries) throw repo.damage(`tree ${entry.oid}`)
   }
   return entries
 }

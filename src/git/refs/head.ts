@@ -1,9 +1,10 @@
-import { rm, stat } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ageOf } from '../../kernel/clock.ts'
 import { syncFolder } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { missingAs } from '../../kernel/missing.ts'
 import { branchRef } from '../format/ref-name.ts'
 import { OwnedLock, removeLockOfKilled } from '../repository/owned-lock.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -20,12 +21,13 @@ export async function setDefaultBranch(repo: Repository, name: string): Promise<
   const ref = branchRef(name)
   if (!ref) throw new Failure('invalid', 'The default branch is not a valid branch name')
   if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
-  const path = join(repo.gitDir, 'HEAD')
-  {
+  const [path, text] = [join(repo.gitDir, 'HEAD'), `ref: ${ref}\n`]
+  if ((await readFile(path, 'utf8').catch(missingAs(''))) !== text) {
     using lock = await takeLock(repo, `${path}.lock`)
-    await lock.write(`ref: ${ref}\n`)
+    await lock.write(text)
     lock.replace(path)
   }
+  // Also of a process that was killed before it did.
   await syncFolder(repo.gitDir)
 }
 

@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { readCommit } from '../objects/commits.ts'
 import { OwnedLock, removeLockOfKilled } from '../repository/owned-lock.ts'
 import type { Repository } from '../repository/repository.ts'
-import { readLooseRef } from './ref-files.ts'
+import { isBrokenRef, readLooseRef } from './ref-files.ts'
 
 /**
  * Moves a loose ref to a commit, or creates one in a folder that exists, as git does: creates the lock file exclusively, compares, writes, and
@@ -32,6 +32,20 @@ export async function moveLooseRef(
   } catch {
     return undefined
   }
+}
+
+/**
+ * Removes the file of a damaged ref under its lock, which git refuses. `stale`, without any change, if the file is not damaged; `undefined` if the
+ * lock stays taken.
+ */
+export async function removeBrokenRef(repo: Repository, name: RefName): Promise<'removed' | 'stale' | undefined> {
+  const path = `${repo.gitDir}/${name}`
+  const taken = await takeLock(repo, `${path}.lock`, () => !isBrokenRef(repo, name))
+  if (taken === undefined || taken === 'stale') return taken
+  using _lock = taken
+  if (!isBrokenRef(repo, name)) return 'stale'
+  rmSync(path)
+  return 'removed'
 }
 
 const mayHavePacked = ({ gitDir }: Repository): boolean =>

@@ -49,7 +49,20 @@ export function readLooseRef(repo: Repository, name: RefName): Oid | 'ask' | und
   const path = `${repo.gitDir}/${name}`
   // Cheaper than an exception, because most of these files do not exist.
   const text = existsSync(path) ? readOrNothing(path) : undefined
-  return text === undefined ? undefined : (parseOid(text.trim()) ?? 'ask')
+  return text === undefined ? undefined : (targetIn(text) ?? 'ask')
+}
+
+/** The target in the file of a ref, as git reads it: an object id, and after a space anything. */
+const targetIn = (text: string): Oid | undefined => parseOid(/^[0-9a-f]+(?=\s|$)/.exec(text)?.[0] ?? '')
+
+/** Whether the file of a ref is damaged, such as one without content. Git takes the ref for one that does not exist. */
+const isBroken = (text: string): boolean => !targetIn(text) && !text.startsWith('ref:')
+
+/** Whether the file of this ref is damaged, so that its target is unknown: a packed value would be an older one. */
+export function isBrokenRef(repo: Repository, name: RefName): boolean {
+  const path = `${repo.gitDir}/${name}`
+  const text = existsSync(path) ? readOrNothing(path) : undefined
+  return text !== undefined && isBroken(text)
 }
 
 /** Handles the error of a ref that was packed or deleted meanwhile, or whose name is now a folder of refs; throws any other. */
@@ -92,16 +105,25 @@ function packedRefs(repo: Repository): ReadonlyMap<string, Oid> | 'ask' {
   const text = readOrNothing(path)
   if (text === undefined) return none
   const refs = parsePackedRefs(text)
+  // Git reports the damage. What can be read of a damaged file must not count as all refs: mirrors delete the others.
+  if (!refs) return 'ask'
   cache.set(key, refs, { size: text.length * 3 + 200 })
   return refs
 }
 
-/** Parses lines of `<oid> <name>`. Skips lines with `^`, the target of the preceding tag, and with `#`, file headers. */
-function parsePackedRefs(text: string): Map<string, Oid> {
+/**
+ * Parses lines of `<oid> <name>`. Skips lines with `^`, the target of the preceding tag, and with `#`, file headers. `undefined` if git accepts
+ * the file no more: there is another line, or the last one has no end.
+ */
+function parsePackedRefs(text: string): Map<string, Oid> | undefined {
   const refs = new Map<string, Oid>()
-  for (const line of text.split('\n')) {
+  const lines = text.split('\n')
+  if (lines.pop() !== '') return undefined
+  for (const line of lines) {
+    if (line[0] === '^' || line[0] === '#') continue
     const oid = parseOid(line.slice(0, 40))
-    if (oid && line[40] === ' ') refs.set(line.slice(41), oid)
+    if (!oid || line[40] !== ' ') return undefined
+    refs.set(line.slice(41), oid)
   }
   return refs
 }
@@ -112,6 +134,8 @@ type Folder = {
   readonly facts: string
   readonly refs: readonly RefFile[]
   readonly folders: readonly string[]
+  /** Names of refs whose files are damaged. */
+  readonly broken: readonly RefName[]
 }
 
 export type RefFile = { readonly name: RefName; readonly oid: Oid }
@@ -120,16 +144,20 @@ type Listing = { readonly parts: readonly object[]; readonly refs: readonly RefF
 
 /**
  * All refs below `refs/heads` or `refs/tags` with their targets, by name; `'ask'` if only git can tell. No process: stats each
- * folder and reads the files of changed ones. Returns the same array as long as nothing changed.
+ * folder and reads the files of changed ones. Returns the same array as long as nothing changed. With `broken: 'omit'`, the list lacks refs
+ * whose files are damaged, for readers that only need refs with known targets.
  */
 export async function readRefFiles(
   repo: Repository,
   below: 'refs/heads' | 'refs/tags',
+  { broken = 'ask' }: { readonly broken?: 'ask' | 'omit' } = {},
 ): Promise<readonly RefFile[] | 'ask'> {
   // Loose refs first: a ref packed meanwhile is in the packed list before its file disappears.
   const folders = await readFolders(repo, below)
   const packed = packedRefs(repo)
   if (folders === 'ask' || packed === 'ask') return 'ask'
+  const damaged = folders.flatMap((folder) => folder.broken)
+  if (damaged.length > 0 && broken === 'ask') return 'ask'
   const parts = [...folders, packed]
   const key = `${repo.cacheKey}list ${below}`
   const known = repo.git.cache.get(key) as Listing | undefined
@@ -138,6 +166,8 @@ export async function readRefFiles(
   const refs = new Map<string, Oid>()
   for (const [name, oid] of packed) if (name.startsWith(`${below}/`) && isRefName(name)) refs.set(name, oid)
   for (const folder of folders) for (const { name, oid } of folder.refs) refs.set(name, oid)
+  // A packed value would be an older one.
+  for (const name of damaged) refs.delete(name)
   const sorted = Array.from(refs, ([name, oid]) => ({ name: name as RefName, oid })).sort(
     [...refs.keys()].some((name) => /[\ud800-\udfff]/.test(name)) ? byBytes : byText,
   )
@@ -149,6 +179,16 @@ const byText = (one: RefFile, other: RefFile) => (one.name < other.name ? -1 : 1
 
 /** Git's order. Without surrogates it equals string order. */
 const byBytes = (one: RefFile, other: RefFile) => Buffer.compare(Buffer.from(one.name), Buffer.from(other.name))
+
+/** Branches and tags whose files are damaged. A git command for all refs fails without `--exclude` of these. */
+export async function brokenRefs(repo: Repository): Promise<readonly RefName[]> {
+  const folders = [await readFolders(repo, 'refs/heads'), await readFolders(repo, 'refs/tags')]
+  return folders.flatMap((found) => (found === 'ask' ? [] : found.flatMap(({ broken }) => broken)))
+}
+
+/** Flags of `rev-list` that leave out what `brokenRefs` returns. They apply to the next `--all`. */
+export const withoutBroken = async (repo: Repository): Promise<`--exclude=${RefName}`[]> =>
+  (await brokenRefs(repo)).map((name) => `--exclude=${name}` as const)
 
 /** Number of loose refs; each is a file to read when its folder changed. */
 export async function countLooseRefs(repo: Repository): Promise<number> {
@@ -198,19 +238,23 @@ async function readFolder(repo: Repository, path: string): Promise<Folder | 'ask
     }
   }
   const refs: RefFile[] = []
+  const broken: RefName[] = []
   for (let at = 0; at < files.length; at += atOnce)
     for (const ref of await Promise.all(files.slice(at, at + atOnce).map((name) => readLoose(repo, name)))) {
       if (ref === 'ask') return 'ask'
-      if (ref) refs.push(ref)
+      if (typeof ref === 'string') broken.push(ref)
+      else if (ref) refs.push(ref)
     }
-  const folder: Folder = { path, facts, refs, folders }
+  const folder: Folder = { path, facts, refs, folders, broken }
   if (isSettled) repo.git.cache.set(key, folder, { size: 250 * refs.length + 500 })
   return folder
 }
 
-async function readLoose(repo: Repository, name: string): Promise<RefFile | 'ask' | undefined> {
+/** The name of a ref whose file is damaged. */
+async function readLoose(repo: Repository, name: string): Promise<RefFile | RefName | 'ask' | undefined> {
   const text = await readFile(`${repo.gitDir}/${name}`, 'utf8').catch(noFile)
-  const oid = text === undefined ? undefined : parseOid(text.trim())
-  if (text !== undefined && !oid) return 'ask'
-  return oid && { name: name as RefName, oid }
+  if (text === undefined) return undefined
+  const oid = targetIn(text)
+  if (oid) return { name: name as RefName, oid }
+  return isBroken(text) ? (name as RefName) : 'ask'
 }

@@ -1,8 +1,10 @@
 import type { Oid } from '../format/oid.ts'
+import { objectInfo } from '../objects/cat-file.ts'
 import { readCommit, readCommits } from '../objects/commits.ts'
 import { openGraph } from '../objects/open-graph.ts'
 import { readTag } from '../objects/tags.ts'
 import type { Repository } from '../repository/repository.ts'
+import { damageIn } from '../runner/damage.ts'
 
 /** Maximum objects read one by one; with more, git is faster. */
 const maxRead = 2000
@@ -22,10 +24,19 @@ export async function creationTimes(repo: Repository, oids: readonly Oid[]): Pro
   return times.every((seconds) => seconds !== undefined) ? times : undefined
 }
 
+/** Objects that are lost or damaged are the oldest: git would list none because of them. */
 async function readTime(repo: Repository, oid: Oid): Promise<number | undefined> {
-  const commit = await readCommit(repo, oid)
-  // For an annotated tag, `readCommit` returns the commit it refers to.
-  return commit?.oid === oid ? commit.committer.seconds : (await readTag(repo, oid))?.tagger?.seconds
+  try {
+    const commit = await readCommit(repo, oid)
+    // For an annotated tag, `readCommit` returns the commit it refers to.
+    if (commit?.oid === oid) return commit.committer.seconds
+    const tag = await readTag(repo, oid)
+    if (tag) return tag.tagger?.seconds
+    return (await objectInfo(await repo.objects(), oid)) ? undefined : 0
+  } catch (error) {
+    if (!damageIn(error)) throw error
+    return 0
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,6 +26,13 @@ const locksIn = ({ gitDir }: TestRepository) =>
     .toSorted()
 const commits = (made: TestRepository, count: number) =>
   Array.from({ length: count }, (_, n) => made.commit({ a: String(n) }, { branch: 'history' }))
+
+/** A lock of a moment ago, however slow the machine is. */
+async function writeLock(path: string): Promise<void> {
+  await writeFile(path, '')
+  const inAnHour = Date.now() / 1000 + 3600
+  await utimes(path, inAnHour, inAnHour)
+}
 
 describe('updateRefs', () => {
   test('updateRefs creates, updates and deletes refs', async () => {
@@ -131,6 +139,27 @@ describe('updateRefs', () => {
     expect(await updateRefs(made.repo, [{ name: ref('a'), to: null, from: one }])).toBe('moved')
   })
 
+  test('packed refs can be deleted when the git that packed them was killed with the whole service, not while it runs', async () => {
+    const made = await world.repository()
+    const [one] = commits(made, 1) as [Oid]
+    made.git('update-ref', ref('a'), one)
+    made.git('pack-refs', '--all')
+    execFileSync('mkfifo', [join(made.gitDir, 'refs/heads/endless')])
+    // It is no child of the runner, like one that has outlived an earlier runner.
+    const packing = spawn('git', [`--git-dir=${made.gitDir}`, 'pack-refs', '--all'], { stdio: 'ignore' })
+    const lock = join(made.gitDir, 'packed-refs.lock')
+    await expect.poll(() => existsSync(lock)).toBe(true)
+    const before = Date.now() / 1000 - 10
+    for (const path of [lock, `${lock.slice(0, -5)}.new`]) if (existsSync(path)) await utimes(path, before, before)
+    const deletion = { name: ref('a'), to: null, from: one }
+    await expect(updateRefs(made.repo, [deletion])).rejects.toMatchObject({ kind: 'unavailable' })
+    packing.kill('SIGKILL')
+    await once(packing, 'exit')
+    await rm(join(made.gitDir, 'refs/heads/endless'))
+    expect(await updateRefs(made.repo, [deletion])).toBe('moved')
+    expect(readdirSync(made.gitDir).filter((name) => name.endsWith('.lock'))).toEqual([])
+  })
+
   test('packed refs can be deleted and packed although a killed git has left an unfinished list of them', async () => {
     const made = await world.repository()
     const [one] = commits(made, 1) as [Oid]
@@ -147,7 +176,7 @@ describe('updateRefs', () => {
     )
     // Another process may be writing it.
     await writeFile(unfinished, '# pack-refs with:')
-    await writeFile(join(made.gitDir, 'packed-refs.lock'), '')
+    await writeLock(join(made.gitDir, 'packed-refs.lock'))
     expect(await removeStaleLocks(made.repo, { olderThanMs: 60_000 })).toBe(0)
     expect(existsSync(unfinished)).toBe(true)
   })
@@ -242,13 +271,13 @@ describe('updateRefs', () => {
     const [one] = commits(made, 1) as [Oid]
     const update = { name: main, to: one, from: 'absent' } as const
     const lock = join(made.gitDir, 'refs/heads/main.lock')
-    await writeFile(lock, '')
+    await writeLock(lock)
     await expect(updateRefs(made.repo, [update])).rejects.toMatchObject({ kind: 'unavailable' })
     const hourAgo = Date.now() / 1000 - 3600
     await utimes(lock, hourAgo, hourAgo)
     expect(await updateRefs(made.repo, [update])).toBe('moved')
 
-    await writeFile(join(made.gitDir, 'packed-refs.lock'), '')
+    await writeLock(join(made.gitDir, 'packed-refs.lock'))
     expect(await removeStaleLocks(made.repo, { olderThanMs: 60_000 })).toBe(0)
     expect(await removeStaleLocks(made.repo, { olderThanMs: 0 })).toBe(1)
   })

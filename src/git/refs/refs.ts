@@ -1,12 +1,21 @@
-import type { Oid } from '../format/oid.ts'
+import { nullOid, type Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { type ObjectType, objectInfo, objectInfos } from '../objects/cat-file.ts'
 import type { Repository } from '../repository/repository.ts'
-import { readRefFile, readRefFiles } from './ref-files.ts'
+import { isBrokenRef, readRefFile, readRefFiles } from './ref-files.ts'
 import { creationTimes } from './ref-objects.ts'
 
-/** The target of a ref, without peeling annotated tags; `undefined` if it does not exist. Reads its file, no process. */
+/**
+ * The target of a ref, without peeling annotated tags; `undefined` if it does not exist, `Failure('unavailable')` if its file is damaged. Reads its
+ * file, no process.
+ */
 export async function readRef(repo: Repository, name: RefName): Promise<Oid | undefined> {
+  const target = await targetOf(repo, name)
+  if (target === undefined && isBrokenRef(repo, name)) throw repo.damage(`target of ${name}`)
+  return target
+}
+
+async function targetOf(repo: Repository, name: RefName): Promise<Oid | undefined> {
   const target = readRefFile(repo, name)
   return target === 'ask' ? (await objectInfo(await repo.objects(), name))?.oid : target
 }
@@ -14,12 +23,17 @@ export async function readRef(repo: Repository, name: RefName): Promise<Oid | un
 /** Maximum number of refs that are read as files, which is faster than a git process. */
 const fewRefs = 8
 
-/** Like `readRef` for several refs, in the order of `names`; many take one round trip. */
+/** Like `readRef` for several refs, in the order of `names`; many take one round trip. The null id for a damaged file. */
 export async function readRefs(repo: Repository, names: readonly RefName[]): Promise<(Oid | undefined)[]> {
-  if (names.length <= fewRefs) return Promise.all(names.map((name) => readRef(repo, name)))
-  const objects = await repo.objects()
-  return (await objectInfos(objects, names)).map((info) => info?.oid)
+  const found =
+    names.length <= fewRefs
+      ? await Promise.all(names.map((name) => targetOf(repo, name)))
+      : (await objectInfos(await repo.objects(), names)).map((info) => info?.oid)
+  return found.map((oid, index) => oid ?? (isBrokenRef(repo, names[index]!) ? brokenTarget : undefined))
 }
+
+/** The target of a ref whose file is damaged. */
+export const brokenTarget = nullOid as Oid
 
 export type Ref = {
   readonly name: RefName
@@ -48,11 +62,13 @@ export type RefFilters = {
   containing?: Oid
   /** Only refs in the history of this commit: merged branches. */
   mergedInto?: Oid
+  /** What happens if files of refs are damaged: `fail` throws, `list` has them at the end with the null id, as refs whose object is lost. */
+  broken?: 'omit' | 'fail' | 'list'
 }
 
 /**
- * Refs at or below each of `prefixes` (`refs/heads/`), in the given order. One `for-each-ref` process; time grows with the
- * number of refs, and with `containing` also with the history.
+ * Refs at or below each of `prefixes` (`refs/heads/`), in the given order. Copies are made from this list, so by default it fails if files of refs
+ * are damaged. One `for-each-ref` process; time grows with the number of refs, and with `containing` also with the history.
  */
 export async function listRefs(
   repo: Repository,
@@ -60,9 +76,9 @@ export async function listRefs(
   filters: RefFilters = {},
 ): Promise<Ref[]> {
   const fields = '%(refname) %(objectname) %(objecttype) %(*objectname) %(*objecttype)'
-  const lines = (await forEachRef(repo, prefixes, filters, fields)).map(
-    (line) => line.split(' ') as [RefName, Oid, ObjectType, Oid | '', ObjectType | ''],
-  )
+  const { broken = 'fail' } = filters
+  const { found } = await forEachRef(repo, prefixes, { ...filters, broken }, fields)
+  const lines = found.map((line) => line.split(' ') as [RefName, Oid, ObjectType, Oid | '', ObjectType | ''])
   const peeled = await peelTagsOfTags(
     repo,
     lines.flatMap(([, oid, , , targetType]) => (targetType === 'tag' ? oid : [])),
@@ -97,11 +113,12 @@ export async function listRefTips(
     const known = await listHere(repo, prefixes, order)
     if (known) return limit === undefined ? known : known.slice(0, Math.max(1, Math.trunc(limit)))
   }
-  const lines = await forEachRef(repo, prefixes, filters, '%(refname) %(objectname)')
-  return lines.map((line) => {
+  const { found, broken } = await forEachRef(repo, prefixes, filters, '%(refname) %(objectname)')
+  const tips = found.map((line) => {
     const [name, oid] = line.split(' ') as [RefName, Oid]
     return { name, oid }
   })
+  return filters.broken === 'list' ? [...tips, ...broken.map((name) => ({ name, oid: brokenTarget }))] : tips
 }
 
 const folders: Record<string, 'refs/heads' | 'refs/tags'> = { 'refs/heads/': 'refs/heads', 'refs/tags/': 'refs/tags' }
@@ -147,11 +164,11 @@ async function forEachRef(
   prefixes: string | readonly string[],
   filters: RefFilters,
   format: string,
-): Promise<string[]> {
+): Promise<{ found: string[]; broken: RefName[] }> {
   const args = [prefixes].flat()
   if (args.some((prefix) => !/^refs\/[^\x00-\x20~^:?*[\\\x7f]*$/.test(prefix)))
     throw new Error('a prefix starts with refs/ and holds no pattern')
-  const { stdout } = await repo.run('for-each-ref', {
+  const { stdout, stderr } = await repo.run('for-each-ref', {
     flags: [
       `--format=${format}`,
       // The last sort key is the primary one.
@@ -164,8 +181,11 @@ async function forEachRef(
     args,
     maxOutputBytes: 512 * 1024 * 1024,
   })
-  return stdout
+  const broken = Array.from(stderr.matchAll(/^warning: ignoring broken ref (\S+)$/gm), ([, name]) => name as RefName)
+  if (broken.length > 0 && filters.broken === 'fail') throw repo.damage(`target of ${broken[0]}`)
+  const found = stdout
     .toString('utf8')
     .split('\n')
     .filter((line) => line !== '')
+  return { found, broken: [...new Set(broken)] }
 }

@@ -1,9 +1,9 @@
 import type { Oid } from '../format/oid.ts'
-import { isHiddenRef, isRefName, type RefName } from '../format/ref-name.ts'
+import { isHiddenRef, isRefName, maxNameBytes, type RefName } from '../format/ref-name.ts'
 import { objectInfo } from '../objects/cat-file.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
-import { readFirstRef } from './ref-files.ts'
+import { isBrokenRef, readFirstRef } from './ref-files.ts'
 
 export type Revision = {
   /** The commit id. */
@@ -21,7 +21,8 @@ export type ResolveOptions = {
 
 /**
  * Resolves a user's text to a commit, in git's order: a full commit id; `HEAD`; a full ref name; a tag, a branch; `heads/x`,
- * `merge-requests/1/head`; a unique abbreviation of a commit id, at least four digits. `undefined` if it names no commit.
+ * `merge-requests/1/head`; a unique abbreviation of a commit id, at least four digits. `undefined` if it names no commit,
+ * `Failure('unavailable')` if it names a ref whose object is lost.
  * Suffixes for ancestors are allowed (`main~2`, `HEAD^2`). Rejects the rest of git's revision syntax (`@{-1}`, `:/text`,
  * `a..b`, `^{/…}`) and hidden refs. Reads ref files; one round trip for other names and for commits that are not cached. No
  * process.
@@ -30,12 +31,16 @@ export async function resolve(repo: Repository, text: string, options: ResolveOp
   return (await findRevision(repo, text, options))?.oid
 }
 
+/** Maximum characters of a user's text: a ref name with steps to an ancestor. */
+const longestText = 2 * maxNameBytes
+
 /** Like `resolve`, with the ref that the text names. */
 export async function findRevision(
   repo: Repository,
   text: string,
   options: ResolveOptions = {},
 ): Promise<Revision | undefined> {
+  if (text.length > longestText) return undefined
   const steps = options.only ? null : stepsToAncestor.exec(text)
   if (steps) return ancestorOf(repo, await findRevision(repo, steps[1]!, options), steps[2]!)
   const isHex = !options.only && /^[0-9a-f]{4,64}$/i.test(text)
@@ -79,12 +84,17 @@ async function findRef(repo: Repository, names: readonly RefName[]): Promise<Rev
 
 /** The commit that a ref refers to, with annotated tags peeled. */
 async function commitOfRef(repo: Repository, ref: RefName, target: Oid | 'ask'): Promise<Oid | undefined> {
-  if (target === 'ask') return askForCommit(repo, ref)
+  if (target === 'ask') {
+    const commit = await askForCommit(repo, ref)
+    if (commit === undefined && isBrokenRef(repo, ref)) throw repo.damage(`target of ${ref}`)
+    return commit
+  }
   const peeled = await memoize(
     repo,
     `peeled ${target}`,
     async (repo) => {
       const oid = await askForCommit(repo, target)
+      if (oid === undefined && !(await objectInfo(await repo.objects(), target))) throw repo.damage(`object of ${ref}`)
       return oid && { oid }
     },
     () => 50,

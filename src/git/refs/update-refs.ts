@@ -9,16 +9,18 @@ import { objectInfos } from '../objects/cat-file.ts'
 import { removeLockOfKilled } from '../repository/owned-lock.ts'
 import type { Repository } from '../repository/repository.ts'
 import { removeLocksOfKilled, removePackedLockOfKilled, removeStaleLocks } from '../repository/stale-locks.ts'
+import { damaged } from '../runner/damage.ts'
 import { isDiskFull } from '../runner/git-error.ts'
 import { HelperDeath, type Question } from '../runner/helper.ts'
 import { Inbox } from '../runner/inbox.ts'
-import { moveLooseRef } from './loose-ref.ts'
-import { listRefTips, readRefs } from './refs.ts'
+import { moveLooseRef, removeBrokenRef } from './loose-ref.ts'
+import { isBrokenRef, readRefFile } from './ref-files.ts'
+import { brokenTarget, listRefTips, readRefs } from './refs.ts'
 
 /** A failure that guarantees that no ref has moved. */
 export class NothingMoved extends Failure {}
 
-/** `to: null` deletes. `from` is the expected current target; omit it to skip the check. */
+/** `to: null` deletes. `from` is the expected current target; omit it to skip the check. A damaged ref, `brokenTarget`, can only be deleted. */
 export type RefUpdate = { readonly name: RefName; readonly to: Oid | null; readonly from?: Oid | 'absent' }
 
 const attempts = 3
@@ -98,12 +100,13 @@ async function move(repo: Repository, updates: readonly RefUpdate[]): Promise<'m
       const locks = [...updates.map(({ name }) => lockOf(repo, name)), ...others]
       const removed = locks.filter((lock) => removeLockOfKilled(repo.gitDir, lock))
       if (removed.length > 0 || (await removeStaleLocks(repo, { olderThanMs: staleLockMs })) > 0) continue
-      if (attempt >= attempts)
-        throw new NothingMoved('unavailable', 'The reference is being changed by another process', { cause: error })
+      if (attempt >= attempts) throw new NothingMoved('unavailable', changedByAnother, { cause: error })
       await sleep(20 * attempt * Math.random())
     }
   }
 }
+
+const changedByAnother = 'The reference is being changed by another process'
 
 const updateRef = { flags: ['--no-deref', '-z', '--stdin'] } as const
 
@@ -131,8 +134,15 @@ async function askOnce(repo: Repository, transaction: RefTransaction): Promise<v
 }
 
 /** `undefined` if git has to do it. */
-const moveAlone = async (repo: Repository, { name, from, to }: RefUpdate) =>
-  to === null || from === undefined ? undefined : moveLooseRef(repo, { name, from, to })
+async function moveAlone(repo: Repository, { name, from, to }: RefUpdate): Promise<'moved' | 'stale' | undefined> {
+  if (to !== null) return from === undefined ? undefined : moveLooseRef(repo, { name, from, to })
+  if (from !== brokenTarget) return undefined
+  const removed = await removeBrokenRef(repo, name)
+  if (removed === undefined) throw new NothingMoved('unavailable', changedByAnother)
+  if (removed === 'stale') return removed
+  // An older target may be packed, which git does not remove while the file is damaged.
+  return readRefFile(repo, name) === undefined ? 'moved' : move(repo, [{ name, to }])
+}
 
 const prepared = Buffer.from('start: ok\nprepare: ok\n')
 const moved = Buffer.concat([prepared, Buffer.from('commit: ok\n')])
@@ -167,8 +177,12 @@ class RefTransaction implements Question<true> {
   }
 }
 
-const isStale = async (repo: Repository, updates: readonly RefUpdate[]): Promise<boolean> =>
-  (await staleUpdates(repo, updates)).length > 0
+/** Throws `NothingMoved` if a ref is damaged: its target is unknown. */
+async function isStale(repo: Repository, updates: readonly RefUpdate[]): Promise<boolean> {
+  const stale = await staleUpdates(repo, updates)
+  if (stale.some(({ name }) => isBrokenRef(repo, name))) throw new NothingMoved('unavailable', damaged)
+  return stale.length > 0
+}
 
 /** The updates whose ref is not at its `from`. */
 export async function staleUpdates<Update extends RefUpdate>(

@@ -1,6 +1,7 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { mkdirSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { syncFolder, syncTree } from '../../kernel/durable.ts'
+import { syncFolder, syncFolders } from '../../kernel/durable.ts'
 import { temporaryName } from './leftovers.ts'
 import { writeKey } from './project-key.ts'
 
@@ -11,6 +12,9 @@ const config = `[core]
 \tlogAllRefUpdates = false
 `
 
+/** Each after its parent. */
+const folders = ['', 'objects', 'objects/info', 'objects/pack', 'refs', 'refs/heads', 'refs/tags', 'info']
+
 export type NewRepository = {
   readonly defaultBranch: string
   /** Key of the project that owns the repository. Without it, no project reads the repository. */
@@ -18,14 +22,15 @@ export type NewRepository = {
 }
 
 /**
- * Creates the files of `git init --bare`, without its samples, in about a millisecond and without a process. Builds them in a
+ * Creates the files of `git init --bare`, without its samples, in milliseconds and without a process. Builds them in a
  * temporary folder and renames that, so that readers see all or nothing. False, without any change, if the path exists.
  */
 export async function createBareRepository(gitDir: string, { defaultBranch, key }: NewRepository): Promise<boolean> {
   const temporary = temporaryName(gitDir, 'new')
   try {
-    const folders = ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']
-    await allSettled(folders.map((folder) => mkdir(join(temporary, folder), { recursive: true })))
+    const paths = folders.map((folder) => join(temporary, folder))
+    // Each takes less time than passing it to another thread.
+    for (const path of paths) mkdirSync(path)
     // The disk syncs files that are given to it together in about the time of one.
     await allSettled([
       writeDurably(join(temporary, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`),
@@ -33,7 +38,7 @@ export async function createBareRepository(gitDir: string, { defaultBranch, key 
       writeDurably(join(temporary, 'info/attributes'), ''),
       key === undefined ? undefined : writeKey(temporary, key),
     ])
-    await syncTree(temporary)
+    await syncFolders(paths)
     // Renaming onto a non-empty folder fails: of two concurrent calls, one succeeds and the other finds the result.
     await rename(temporary, gitDir)
     await syncFolder(dirname(gitDir))

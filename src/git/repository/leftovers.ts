@@ -36,8 +36,8 @@ export async function removeOldLeftovers(folder: string, olderThanMs: number): P
   return removed
 }
 
-/** Names of what git, and `inScratch`, write objects to before they have their place. */
-const unfinished = /^(?:tmp_|\.tmp-)/
+/** Whether it is the name of what git, and `inScratch`, write objects to before they have their place. */
+export const isUnfinished = (name: string): boolean => /^(?:tmp_|\.tmp-)/.test(name)
 
 /**
  * Removes what killed processes left among the objects of a repository: quarantines of pushes, packs of fetches. Only what is older than
@@ -51,7 +51,7 @@ export async function removeUnfinishedObjects(
 ): Promise<number> {
   const old: string[] = []
   for (const folder of [join(gitDir, 'objects'), join(gitDir, 'objects', 'pack')])
-    for (const name of (await namesIn(folder)).filter((each) => unfinished.test(each))) {
+    for (const name of (await namesIn(folder)).filter(isUnfinished)) {
       const path = join(folder, name)
       if ((await ageOfYoungest(path)) >= olderThanMs) old.push(path)
     }

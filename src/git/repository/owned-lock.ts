@@ -9,6 +9,7 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -123,6 +124,26 @@ export function removeLockOfKilled(gitDir: string, path: string): boolean {
   if (isStill) rmSync(path, { force: true })
   rmSync(ours, { force: true })
   return isStill
+}
+
+/**
+ * Removes a lock file of git, if it still is the one of these facts; its owner must be gone. False if it is another, if its process is named, or if
+ * another process removes it.
+ */
+export function removeUnownedLock(gitDir: string, path: string, { ino, mtimeMs }: Stats): boolean {
+  const ours = join(gitDir, newHolderName())
+  try {
+    linkSync(path, ours)
+  } catch {
+    // Gone, or on a file system without second names, where it may be a lock of this service.
+    return false
+  }
+  const now = statSync(ours)
+  // Another name than these two is of the owner, or of another process that removes the lock.
+  const isThat = now.ino === ino && now.mtimeMs === mtimeMs && now.nlink === 2
+  if (isThat) rmSync(path, { force: true })
+  rmSync(ours, { force: true })
+  return isThat
 }
 
 /** Whether the process that a second name says may exist, or another has its id by now. */

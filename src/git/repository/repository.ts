@@ -1,14 +1,18 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../kernel/failure.ts'
+import { removeGraph, saysBrokenGraph } from '../commit-graph/removal.ts'
 import type { Child } from '../runner/child.ts'
-import type { RunOptions } from '../runner/client.ts'
+import { RunnerLost, type RunOptions } from '../runner/client.ts'
 import { argvFor, type GitArgs, type Subcommand, writesRepository } from '../runner/command.ts'
+import { damage, damageIn, isEndOfDamaged } from '../runner/damage.ts'
 import { settingsEnv } from '../runner/environment.ts'
 import { GitError, gitFailure } from '../runner/git-error.ts'
 import { Helper } from '../runner/helper.ts'
+import type { Exit } from '../runner/protocol.ts'
 import { defaultTimeouts, type Timeouts } from '../runner/timeouts.ts'
 import type { GitContext } from './context.ts'
+import { mendForNext, mendIndexes } from './damaged-indexes.ts'
 
 export type Command = GitArgs & Pick<RunOptions, 'background' | 'env' | 'lane' | 'nested' | 'timeoutMs'>
 
@@ -110,12 +114,16 @@ export class Repository {
 
   /** Whether the repository exists. One `stat`; none once it was found to exist. */
   async exists(): Promise<boolean> {
-    if (this.#presence.isSure) return true
-    this.#presence.isSure = await stat(join(this.gitDir, 'HEAD')).then(
+    // One that has lost its HEAD is damaged. It must not seem empty: mirrors would delete their copies.
+    this.#presence.isSure ||= (await this.#has('HEAD')) || (await this.#has('config'))
+    return this.#presence.isSure
+  }
+
+  #has(file: string): Promise<boolean> {
+    return stat(join(this.gitDir, file)).then(
       () => true,
       () => false,
     )
-    return this.#presence.isSure
   }
 
   /** Forgets that the repository exists, so that the next call checks again. */
@@ -127,6 +135,25 @@ export class Repository {
   lost(cause: unknown): Failure {
     this.lookAgain()
     return missing({ cause })
+  }
+
+  /** The failure for an object that is not there, although a ref or another object refers to it. */
+  damage(lost: string): Failure {
+    mendForNext(this)
+    return damage(lost)
+  }
+
+  /** The failure for a process that ended so: as `gitFailure`, or as `lost` if the repository has been deleted meanwhile. */
+  async failure(subcommand: string, exit: Pick<Exit, 'code' | 'signal' | 'stderr'>): Promise<Error> {
+    const failure = await this.#failure(subcommand, exit)
+    if (damageIn(failure)) mendForNext(this)
+    return failure
+  }
+
+  async #failure(subcommand: string, exit: Pick<Exit, 'code' | 'signal' | 'stderr'>): Promise<Error> {
+    const failure = gitFailure(subcommand, exit)
+    this.lookAgain()
+    return (await this.exists()) ? failure : this.lost(failure)
   }
 
   /** The directory to read from: the shared empty repository as long as this one does not exist. */
@@ -154,14 +181,35 @@ export class Repository {
   }
 
   /**
-   * Runs a git process to its end (2-3 ms plus its own time). Throws `GitError` for an exit code that is not accepted,
-   * `Failure('storage_full')` if the disk is full, `Failure('unavailable')` on timeout, and `Failure('too_large')` beyond the
-   * maximum output.
+   * Runs a git process to its end (2-3 ms plus its own time), and once more if a damaged commit-graph or index made it fail, which is
+   * removed, or if it only reads and the runner ended. Throws `GitError` for an exit code that is not accepted,
+   * `Failure('storage_full')` if the disk is full, `Failure('unavailable')` on timeout, `Failure('too_large')` beyond the
+   * maximum output, and `Failure('unprocessable')` if the repository was removed meanwhile.
    */
-  async run(
+  async run(subcommand: Subcommand, command: RunCommand = {}): Promise<Output> {
+    try {
+      return await this.#runOnce(subcommand, command)
+    } catch (error) {
+      if (!(await this.#mayRepeat(subcommand, error))) throw error
+      return this.#runOnce(subcommand, command)
+    }
+  }
+
+  async #mayRepeat(subcommand: Subcommand, error: unknown): Promise<boolean> {
+    if (error instanceof RunnerLost) return !writesRepository(subcommand)
+    if (!(error instanceof GitError && damageIn(error))) return false
+    if (saysBrokenGraph(error.stderr)) {
+      await removeGraph(this.gitDir)
+      return true
+    }
+    return (await mendIndexes(this)).hasRemoved
+  }
+
+  async #runOnce(
     subcommand: Subcommand,
-    { input, accept = [0], maxOutputBytes = 64 * 1024 * 1024, ...command }: RunCommand = {},
+    { input, accept = [0], maxOutputBytes = 64 * 1024 * 1024, ...command }: RunCommand,
   ): Promise<Output> {
+    const wasThere = await this.exists()
     const child = await this.start(subcommand, { ...command, stdin: input !== undefined })
     if (input !== undefined) child.end(input)
     const chunks: Buffer[] = []
@@ -180,9 +228,8 @@ export class Repository {
         cause: new GitError(subcommand, code, signal, stderr),
       })
     if (code === null || !accept.includes(code)) {
-      // The repository may have been removed meanwhile; the next call checks again.
-      this.#presence.isSure = false
-      throw gitFailure(subcommand, { code, signal, stderr })
+      const exit = { code, signal, stderr }
+      throw wasThere ? await this.#failure(subcommand, exit) : gitFailure(subcommand, exit)
     }
     return { stdout: Buffer.concat(chunks), stderr, code }
   }
@@ -199,14 +246,16 @@ export class Repository {
     return pool.take(`${gitDir}\0${this.#env ? this.cacheKey : this.#key}${name}`, () => {
       const env = this.#env
       return new Helper({
-        start: () =>
-          this.git.runner.start([`--git-dir=${gitDir}`, ...argvFor(subcommand, args)], {
+        start: async (last) => {
+          if (last && isEndOfDamaged(last) && !writesRepository(subcommand)) await mendIndexes(this)
+          return this.git.runner.start([`--git-dir=${gitDir}`, ...argvFor(subcommand, args)], {
             owner: this.gitDir,
             lane: 'helper',
             timeoutMs: 0,
             stdin: true,
             env: { ...env, ...settingsEnv(helperSettings) },
-          }),
+          })
+        },
         timeoutMs: () => this.#timeouts().answerMs,
         repeatable: !writesRepository(subcommand),
         ...(flush && { flush }),

@@ -1,15 +1,20 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, rmSync, type Stats } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ageOf } from '../../kernel/clock.ts'
-import { isHolderName, OwnedLock } from './owned-lock.ts'
+import { isHolderName, OwnedLock, removeUnownedLock } from './owned-lock.ts'
+import { mayBeChanging } from './processes-in.ts'
 
 const packedRefsLock = 'packed-refs.lock'
+
+/** Longer than a lock is held for the refs of one helper, or to pack few refs. */
+const heldMs = 5_000
 
 /**
  * Removes the lock files of refs, of `HEAD` and of the config that a killed git process or a power loss left behind; they would
  * block every later change. Git holds a lock for milliseconds, or minutes when it moves 100,000 refs: `olderThanMs` must exceed
- * that while git may be running. Those of processes of the service go earlier (`owned-lock.ts`). Returns the number removed. Walks `refs/`, no process.
+ * that while git may be running. Those of processes of the service go earlier (`owned-lock.ts`), and so do those of git if none runs in the
+ * repository, as after a kill of the whole service. Returns the number removed. Walks `refs/`, no process.
  */
 export async function removeStaleLocks(
   repo: { readonly gitDir: string },
@@ -25,13 +30,21 @@ export async function removeStaleLocks(
     ...others.filter(isHolderName),
   ]
   let removed = 0
+  const younger: { path: string; found: Stats }[] = []
   for (const lock of locks) {
     const path = join(repo.gitDir, lock)
     const found = await stat(path).catch(() => undefined)
-    if (!found?.isFile() || (olderThanMs > 0 && ageOf(found.mtimeMs) <= olderThanMs)) continue
+    if (!found?.isFile()) continue
+    if (olderThanMs > 0 && ageOf(found.mtimeMs) <= olderThanMs) {
+      if (ageOf(found.mtimeMs) > heldMs) younger.push({ path, found })
+      continue
+    }
     await rm(path, { force: true })
     removed++
   }
+  // The owner of a lock that was there before ran when the processes are read, or runs no more.
+  if (younger.length > 0 && !(await mayBeChanging(repo.gitDir)))
+    for (const { path, found } of younger) if (removeUnownedLock(repo.gitDir, path, found)) removed++
   return removeUnfinishedPackedRefs(repo.gitDir) ? removed + 1 : removed
 }
 
@@ -78,9 +91,6 @@ export async function removeMaintenanceLocks({ gitDir }: { readonly gitDir: stri
       await rm(path, { force: true })
   }
 }
-
-/** Longer than a lock is held for the refs of one helper, or to pack few refs. */
-const heldMs = 5_000
 
 /** The same as long as no other process has taken the lock. */
 async function identityOf(path: string): Promise<string> {

@@ -5,6 +5,9 @@ import type { Exit } from './protocol.ts'
 /** Throws or rejects if the process must not get the chunk. */
 type Inspect = (chunk: Buffer) => void | Promise<void>
 
+/** Changes the output: what is passed for a chunk, and at the end. */
+type Filter = { push(chunk: Buffer): Buffer; end(): Buffer }
+
 /**
  * A running git process: the writable side is its stdin, the readable side its stdout, with back-pressure. Only `done` reports
  * the exit; the stream ends when the child closes its output, whatever the reason.
@@ -18,7 +21,9 @@ export class Child extends Duplex {
   readonly #socket: Socket
   readonly #kill: (signal: NodeJS.Signals) => void
   #inspect: Inspect | undefined
+  #filter: Filter | undefined
   #toError: ((exit: Exit) => Error | undefined) | undefined
+  #lastOf: ((exit: Exit) => Buffer | undefined) | undefined
 
   constructor(options: {
     socket: Socket
@@ -41,12 +46,14 @@ export class Child extends Duplex {
       // The child has closed its input as well: both are one connection.
       this.#socket.end()
     }
-    this.#socket.on('data', (chunk: Buffer) => this.push(chunk) || this.#socket.pause())
+    this.#socket.on('data', (chunk: Buffer) => this.#pass(this.#filter?.push(chunk) ?? chunk))
     this.#socket.on('end', ended)
     // If a child leaves input unread, the kernel reports a reset after the last output; that is an end, too.
     this.#socket.on('error', ended)
     this.#socket.on('close', ended)
     this.#socket.pause()
+    // Without output, it may have ended before: the notice that the child runs comes by another connection.
+    if (this.#socket.readableEnded || this.#socket.destroyed) process.nextTick(ended)
   }
 
   /** Bytes transferred in both directions so far. */
@@ -70,6 +77,12 @@ export class Child extends Duplex {
     return this
   }
 
+  /** Adds to the output, by how the process ended. */
+  endingWith(lastOf: (exit: Exit) => Buffer | undefined): this {
+    this.#lastOf = lastOf
+    return this
+  }
+
   /** Passes all written chunks to `inspect` first; if it throws or rejects, the stream and the process end with that error. */
   inspecting(inspect: Inspect): this {
     this.#inspect = inspect
@@ -77,16 +90,30 @@ export class Child extends Duplex {
     return this.on('error', () => {})
   }
 
+  /** Passes all output through a filter before it is read. */
+  filtering(filter: Filter): this {
+    this.#filter = filter
+    return this
+  }
+
+  #pass(output: Buffer): void {
+    if (output.length > 0 && !this.push(output)) this.#socket.pause()
+  }
+
   #finish() {
+    if (this.#filter) this.#pass(this.#filter.end())
     const toError = this.#toError
-    if (!toError) return this.push(null)
+    const lastOf = this.#lastOf
+    if (!toError && !lastOf) return this.push(null)
     this.done.then(
       (exit) => {
-        const error = toError(exit)
-        if (error) this.destroy(error)
-        else this.push(null)
+        const error = toError?.(exit)
+        if (error) return void this.destroy(error)
+        const last = lastOf?.(exit)
+        if (last) this.push(last)
+        this.push(null)
       },
-      (error) => this.destroy(error),
+      (error) => (toError ? this.destroy(error) : this.push(null)),
     )
   }
 

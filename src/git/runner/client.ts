@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createConnection, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
 import { refusal } from '../../kernel/shares.ts'
 import { Child } from './child.ts'
@@ -19,6 +20,13 @@ export type RunOptions = Partial<Omit<RunRequest, 'id' | 'argv'>> & {
   signal?: AbortSignal
 }
 
+export type ConnectOptions = {
+  /** The search path for git and its programs. */
+  readonly path?: string
+  /** How long work waits for a runner that restarts, in milliseconds. */
+  readonly restartMs?: number
+}
+
 /** A control connection and its state. */
 type Link = {
   client: string
@@ -31,32 +39,49 @@ type Link = {
 type Answer = Extract<RunnerNotice, { answers: number }>
 type Pending = {
   sockets: Socket[]
+  /** The runner may have the request. */
+  isSent: boolean
   pid?: number
   started: PromiseWithResolvers<number>
   done: PromiseWithResolvers<Exit>
 }
 
-const lost = () => new Failure('unavailable', 'The git runner is not available')
+/** The runner has ended. What it ran is being killed. */
+export class RunnerLost extends Failure {
+  constructor() {
+    super('unavailable', 'The git runner is not available')
+  }
+}
+
+/** The runner cannot have the request, which may be sent again. */
+class Unsent extends RunnerLost {}
+
+/** How long work waits for a runner that restarts, which takes less than a second on an idle machine, in milliseconds. */
+const restartMs = 5_000
+/** Between attempts to reach it. */
+const retryMs = 25
 
 /**
  * A server process's connection to the runner of its machine. Connects on first use, and reconnects after the runner restarted
- * on the same path; what was running then rejects with `Failure('unavailable')`.
+ * on the same path: what was running then rejects with `RunnerLost`, and what comes meanwhile waits.
  */
 export class Runner {
   readonly socketPath: string
   readonly #env: Record<string, string>
+  readonly #restartMs: number
   #link: Promise<Link> | undefined
   #nextId = 1
   #disposed = false
 
-  private constructor(socketPath: string, path: string) {
+  private constructor(socketPath: string, { path, restartMs }: Required<ConnectOptions>) {
     this.socketPath = socketPath
     this.#env = gitEnvironment(path)
+    this.#restartMs = restartMs
   }
 
-  /** Rejects with `Failure('unavailable')` if no runner listens. `path` is the search path for git and its programs. */
-  static async connect(socketPath: string, { path = process.env['PATH'] ?? '/usr/bin:/bin' } = {}): Promise<Runner> {
-    const runner = new Runner(socketPath, path)
+  /** Rejects with `RunnerLost` if no runner listens. */
+  static async connect(socketPath: string, options: ConnectOptions = {}): Promise<Runner> {
+    const runner = new Runner(socketPath, { path: process.env['PATH'] ?? '/usr/bin:/bin', restartMs, ...options })
     await runner.#connected()
     return runner
   }
@@ -67,6 +92,18 @@ export class Runner {
    * jobs of the caller wait.
    */
   async start(argv: string[], options: RunOptions = {}): Promise<Child> {
+    const until = performance.now() + this.#restartMs
+    for (;;) {
+      try {
+        return await this.#startNow(argv, options)
+      } catch (error) {
+        if (!(error instanceof Unsent) || performance.now() >= until) throw error
+        await delay(retryMs)
+      }
+    }
+  }
+
+  async #startNow(argv: string[], options: RunOptions): Promise<Child> {
     const { signal } = options
     signal?.throwIfAborted()
     const link = await this.#connected()
@@ -84,19 +121,27 @@ export class Runner {
       extra: options.extra ?? false,
       ...(options.env && { env: options.env }),
     }
-    const pending: Pending = { sockets: [], started: Promise.withResolvers(), done: Promise.withResolvers() }
+    const pending: Pending = {
+      sockets: [],
+      isSent: false,
+      started: Promise.withResolvers(),
+      done: Promise.withResolvers(),
+    }
     // The caller learns of a lost connection from whichever promise it awaits first.
     pending.done.promise.catch(() => {})
     pending.started.promise.catch(() => {})
-    if (link.closed) throw lost()
+    if (link.closed) throw new Unsent()
     link.jobs.set(id, pending)
     const dial = (greeting: Greeting) => {
       const socket = createConnection({ path: this.socketPath, allowHalfOpen: true })
       socket.on('error', () => {})
+      socket.once('connect', () => {
+        pending.isSent = true
+      })
       socket.write(`${JSON.stringify(greeting)}\n`)
       pending.sockets.push(socket)
       // If the connection closes before the child runs (the runner is out of descriptors, say), no notice will come.
-      socket.once('close', () => pending.pid === undefined && settle(link, id, lost()))
+      socket.once('close', () => pending.pid === undefined && lose(link, id))
       return socket
     }
     const socket = dial({ kind: 'run', client: link.client, ...request })
@@ -122,9 +167,9 @@ export class Runner {
     }
   }
 
-  /** Runs `git version`: rejects if the runner or git does not work. */
+  /** Runs `git version`: rejects if the runner or git does not work now. */
   async ping(): Promise<void> {
-    const child = await this.start(['version'], { timeoutMs: 3000 })
+    const child = await this.#startNow(['version'], { timeoutMs: 3000 })
     child.resume()
     const { code } = await child.done
     if (code !== 0) throw new Failure('unavailable', 'git does not run')
@@ -142,7 +187,7 @@ export class Runner {
 
   async #ask(question: (id: number) => ClientNotice): Promise<Answer> {
     const link = await this.#connected()
-    if (link.closed) throw lost()
+    if (link.closed) throw new RunnerLost()
     const id = this.#nextId++
     const asked = Promise.withResolvers<Answer>()
     link.asked.set(id, asked)
@@ -166,7 +211,7 @@ export class Runner {
   }
 
   #connected(): Promise<Link> {
-    if (this.#disposed) return Promise.reject(lost())
+    if (this.#disposed) return Promise.reject(new RunnerLost())
     this.#link ??= this.#dial()
     return this.#link
   }
@@ -191,9 +236,9 @@ export class Runner {
     socket.on('close', () => {
       link.closed = true
       this.#link = undefined
-      reject(lost())
-      for (const id of [...link.jobs.keys()]) settle(link, id, lost())
-      for (const { reject } of link.asked.values()) reject(lost())
+      reject(new Unsent())
+      for (const id of [...link.jobs.keys()]) lose(link, id)
+      for (const { reject } of link.asked.values()) reject(new RunnerLost())
     })
     return promise
   }
@@ -229,6 +274,9 @@ function endWith(signal: AbortSignal, child: Child) {
   const forget = () => signal.removeEventListener('abort', end)
   child.done.then(forget, forget)
 }
+
+const lose = (link: Link, id: number) =>
+  settle(link, id, link.jobs.get(id)?.isSent === false ? new Unsent() : new RunnerLost())
 
 /** Settles a job without an exit: rejects its promises and ends its process. */
 function settle(link: Link, id: number, error: Error) {

@@ -62,6 +62,12 @@ export type GitArgs = {
 
 export const writesRepository = (subcommand: Subcommand): boolean => commands[subcommand].writes
 
+/** Whether these are arguments that the service gives to git, for a subcommand that writes nothing to its repository. */
+export function isReading([first = '', second = '']: readonly string[]): boolean {
+  const subcommand = first.startsWith('--git-dir=') ? second : first
+  return subcommand in commands && !writesRepository(subcommand as Subcommand)
+}
+
 /**
  * The arguments of `git`. Throws if an argument looks like an option, or contains a NUL, which would truncate it: both are bugs
  * of the caller, which should have validated the text.

@@ -8,6 +8,8 @@ export class HelperPool {
   readonly #idleMs: number
   /** In order of use. */
   readonly #members = new Map<string, Member>()
+  /** No longer given to callers; each ends when it has answered. */
+  readonly #retired = new Map<Helper, string>()
   readonly #closing = new Set<Promise<void>>()
   readonly #sweeper: NodeJS.Timeout
 
@@ -41,15 +43,27 @@ export class HelperPool {
    * the limit until they have answered.
    */
   trim(max: number = this.#max): void {
+    for (const [helper, key] of this.#retired) if (!helper.busy) this.#end(key, helper)
     for (const [key, { helper }] of this.#members) {
       if (this.#members.size <= max) return
       if (!helper.busy) this.#end(key, helper)
     }
   }
 
+  /** The next callers get new helpers for keys that start with `prefix`: the files of the repository have changed in a way that git ignores. */
+  retire(prefix: string): void {
+    for (const [key, { helper }] of [...this.#members]) {
+      if (!key.startsWith(prefix)) continue
+      this.#members.delete(key)
+      this.#retired.set(helper, key)
+    }
+    this.trim()
+  }
+
   /** Ends the helpers whose key starts with `prefix`. Resolves when their processes have ended. */
   async close(prefix = ''): Promise<void> {
     for (const [key, { helper }] of [...this.#members]) if (key.startsWith(prefix)) this.#end(key, helper)
+    for (const [helper, key] of [...this.#retired]) if (key.startsWith(prefix)) this.#end(key, helper)
     await Promise.all(this.#closing)
   }
 
@@ -67,7 +81,7 @@ export class HelperPool {
   }
 
   #end(key: string, helper: Helper) {
-    this.#members.delete(key)
+    if (!this.#retired.delete(helper)) this.#members.delete(key)
     const closing = helper.close().finally(() => this.#closing.delete(closing))
     this.#closing.add(closing)
   }

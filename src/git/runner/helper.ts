@@ -24,7 +24,8 @@ export class HelperDeath extends Error {
 }
 
 export type HelperOptions = {
-  start(): Promise<Child>
+  /** `last`: how the process before ended, if it died during a request. */
+  start(last: Exit | undefined): Promise<Child>
   /** Maximum silence during a request, after which the process is killed; 0 for no limit. */
   timeoutMs(): number
   /** Whether a request may be repeated after its process died: true for read-only subcommands. */
@@ -51,6 +52,8 @@ export class Helper {
   #inbox = new Inbox()
   #timer: NodeJS.Timeout | undefined
   #closed = false
+  /** How the last process ended, if it died during a request. */
+  #last: Exit | undefined
 
   constructor(options: HelperOptions) {
     this.#options = options
@@ -101,7 +104,7 @@ export class Helper {
     if (this.#starting) return
     this.#starting = true
     try {
-      const child = await this.#options.start()
+      const child = await this.#options.start(this.#last)
       if (this.#closed) {
         return void child.destroy()
       }
@@ -168,11 +171,12 @@ export class Helper {
     clearTimeout(this.#timer)
     this.#timer = undefined
     child.destroy()
-    if (cause instanceof Error) return this.#rejectAll(cause)
+    if (cause instanceof Error && !this.#options.repeatable) return this.#rejectAll(cause)
     const first = this.#waiting[0]
+    this.#last = first && !(cause instanceof Error) ? cause : undefined
     if (first) {
       first.deaths++
-      const death = new HelperDeath(cause)
+      const death = cause instanceof Error ? cause : new HelperDeath(cause)
       const error = this.#options.repeatable
         ? new Failure('unavailable', 'Git could not read the object', { cause: death })
         : death

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { withEnoughTime } from '../../../test/waiting.ts'
 import type { Oid } from '../format/oid.ts'
@@ -9,6 +10,7 @@ import { objectContent, objectInfo } from '../objects/cat-file.ts'
 import { readCommit } from '../objects/commits.ts'
 import { resolve } from '../refs/resolve.ts'
 import { gitIn, TestGit } from '../testing.ts'
+import { archiveStream } from '../transfer/archive.ts'
 import { fsck, packRefs, prune, repack, repositorySize, writeCommitGraph } from '../transfer/maintenance.ts'
 import { Inbox } from './inbox.ts'
 import { startRunner } from './start.ts'
@@ -73,7 +75,7 @@ test('an object reader that stops responding is replaced', () =>
     expect(helper.pid).not.toBe(first)
   }))
 
-test('a killed runner rejects waiting requests, and the next request uses the next runner', async () => {
+test('requests that wait when the runner is killed are answered after its restart', async () => {
   await using world = await TestGit.start()
   const made = await world.repository()
   const tip = made.commit({ a: 'x' })
@@ -82,10 +84,34 @@ test('a killed runner rejects waiting requests, and the next request uses the ne
   process.kill(helper.pid!, 'SIGSTOP')
   const waiting = resolve(made.repo, 'main')
   process.kill(world.process.pid, 'SIGKILL')
-  await expect(waiting).rejects.toMatchObject({ kind: 'unavailable' })
-  await expect(resolve(made.repo, 'main')).rejects.toMatchObject({ kind: 'unavailable' })
+  await world.process.ended
+  const later = resolve(made.repo, 'main')
   await using _next = await startRunner({ socketPath: world.process.socketPath })
-  expect(await resolve(made.repo, 'main')).toBe(tip)
+  expect([await waiting, await later]).toEqual([tip, tip])
+})
+
+test('a command or archive that reads is repeated after the restart of a killed runner, and one that writes is not', async () => {
+  await using world = await TestGit.start()
+  const made = await world.repository()
+  const tip = made.commit({ a: 'x' })
+  const object = join(made.gitDir, 'objects', tip.slice(0, 2), tip.slice(2))
+  const content = await readFile(object)
+  // Git waits for the content of a pipe.
+  await rm(object)
+  execFileSync('mkfifo', [object])
+  const reading = made.repo.run('rev-list', { args: [tip] })
+  const writing = made.repo.run('commit-graph write', { flags: ['--reachable'] })
+  writing.catch(() => {})
+  const archive = archiveStream(made.repo, tip, { format: 'tar', prefix: '' })
+  await expect.poll(() => gitsBelow(world.process.pid)).toHaveLength(3)
+  process.kill(world.process.pid, 'SIGKILL')
+  await world.process.ended
+  await rm(object)
+  await writeFile(object, content)
+  await using _next = await startRunner({ socketPath: world.process.socketPath })
+  expect((await reading).stdout.toString()).toBe(`${tip}\n`)
+  expect(await buffer(await archive)).toHaveLength(10240)
+  await expect(writing).rejects.toThrow('The git runner is not available')
 })
 
 test('helpers are limited in number, end when idle and are gone after dispose', async () => {
@@ -144,6 +170,8 @@ test('maintenance packs, measures and checks', async () => {
   const files = await readdir(made.gitDir, { recursive: true })
   expect(files).toEqual(expect.arrayContaining(['packed-refs', 'objects/info/commit-graphs/commit-graph-chain']))
   expect(files.some((file) => file.endsWith('.bitmap'))).toBe(true)
+  // Lists for dumb clients: git makes their folders, too, and so would bring back those of a repository that was removed meanwhile.
+  for (const list of ['info/refs', 'objects/info/packs']) expect(files).not.toContain(list)
   expect(await repositorySize(made.gitDir)).toBeGreaterThan(1000)
   expect(await fsck(made.repo)).toEqual([])
 
@@ -166,7 +194,8 @@ test('a repository that is removed and restored is read again', async () => {
   const made = await world.repository()
   const tip = made.commit({ a: 'x' })
   expect((await readCommit(made.repo, tip))?.oid).toBe(tip)
-  expect(await resolve(world.git.open(`${world.folder}/./1.git/`), 'main')).toBe(tip)
+  const path = `${world.folder}/./${basename(made.gitDir)}/`
+  expect(await resolve(world.git.open(path), 'main')).toBe(tip)
 })
 
 test('an inbox returns the bytes it got, in any chunks', () => {

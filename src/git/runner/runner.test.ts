@@ -1,13 +1,18 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually, withEnoughTime } from '../../../test/waiting.ts'
+import { Git } from '../git.ts'
 import { TestGit } from '../testing.ts'
 import type { Child } from './child.ts'
 import { Runner } from './client.ts'
+import type { Greeting } from './protocol.ts'
 import { startRunner } from './start.ts'
 
 let world: TestGit
@@ -83,6 +88,35 @@ test('a git process that ends without reading its input succeeds', async () => {
   child.end(Buffer.alloc(10_000_000))
   expect(Buffer.concat(await child.toArray()).toString()).toBe('early\n')
   expect(await child.done).toMatchObject({ code: 0 })
+})
+
+test('the end of a git process that ended before the notice of its start arrived is not missed', async () => {
+  // A runner whose notices are late, as on a busy machine. It accepts input for a while after the end, as the real one.
+  let control: Socket | undefined
+  const path = join(world.folder, 'late-runner.sock')
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.once('data', (greeting) => {
+      const { kind, id } = JSON.parse(greeting.toString()) as Greeting & { id: number }
+      if (kind === 'control') {
+        control = socket
+        return socket.write('{"ready":true,"pid":1}\n')
+      }
+      socket.resume().end()
+      setTimeout(() => {
+        control!.write(`${JSON.stringify({ id, started: 1 })}\n`)
+        control!.write(`${JSON.stringify({ id, exit: { code: 128, signal: null, stderr: '', timedOut: false } })}\n`)
+      }, 100)
+    })
+  })
+  server.listen(path)
+  await once(server, 'listening')
+  const runner = await Runner.connect(path)
+  const child = await runner.start(['cat-file'], { stdin: true })
+  child.write('a request')
+  expect(await child.toArray()).toEqual([])
+  expect(await child.done).toMatchObject({ code: 128 })
+  control!.destroy()
+  server.close()
 })
 
 test('the output of a git process that ignores its input is complete', async () => {
@@ -170,21 +204,24 @@ test('the number of short git processes is limited, without blocking helpers and
 })
 
 describe('a killed runner', () => {
-  test('a killed runner rejects pending work, leaves no child, and works after a restart', async () => {
+  test('a killed runner rejects what runs, leaves no child, and starts what comes meanwhile after its restart', async () => {
     const socketPath = `${world.folder}/second.sock`
     const first = await startRunner({ socketPath })
-    await using runner = await Runner.connect(socketPath)
+    await using runner = await Runner.connect(socketPath, { restartMs: 60_000 })
+    await using impatient = await Runner.connect(socketPath, { restartMs: 0 })
     const child = await runner.start(shell('sleep 1000'))
     child.resume()
     process.kill(first.pid, 'SIGKILL')
 
     await expect(child.done).rejects.toMatchObject({ name: 'Failure', kind: 'unavailable' })
     await first.ended
-    await expect(runner.start(['version'])).rejects.toMatchObject({ kind: 'unavailable' })
+    const waiting = output(['version'], runner)
+    await expect(impatient.start(['version'])).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(runner.ping()).rejects.toMatchObject({ kind: 'unavailable' })
     await until(() => !isAlive(child.pid))
 
     await using _second = await startRunner({ socketPath })
-    expect((await output(['version'], runner)).exit.code).toBe(0)
+    expect((await waiting).exit.code).toBe(0)
   })
 
   test('a runner and its children end with its parent', async () => {
@@ -201,4 +238,25 @@ describe('a killed runner', () => {
   test('a socket path above 107 bytes is reported', async () => {
     await expect(startRunner({ socketPath: `/tmp/${'x'.repeat(110)}` })).rejects.toThrow('107 bytes')
   })
+})
+
+test('server processes share one empty repository, so that killed ones leave none in the folder for temporary files', async () => {
+  await using second = await Runner.connect(world.process.socketPath)
+  const other = new Git(second)
+  const names = () => readdirSync(tmpdir()).filter((name) => name.startsWith('stithy-empty-'))
+  const before = names()
+  const paths = await Promise.all([world.git.emptyDir(), other.emptyDir()])
+  expect(paths).toEqual(Array(2).fill(join(world.folder, 'empty.git')))
+  expect(names().filter((name) => !before.includes(name))).toEqual([])
+  await other[Symbol.asyncDispose]()
+  expect(execFileSync('git', ['-C', paths[0]!, 'for-each-ref'], { encoding: 'utf8' })).toBe('')
+})
+
+test('the empty repository is made after all once its folder can be written to', async () => {
+  const folder = join(world.folder, 'later')
+  const runner = Object.create(world.runner, { socketPath: { value: join(folder, 'runner.sock') } }) as Runner
+  const other = new Git(runner)
+  await expect(other.emptyDir()).rejects.toThrow('ENOENT')
+  mkdirSync(folder)
+  expect(await other.emptyDir()).toBe(join(folder, 'empty.git'))
 })

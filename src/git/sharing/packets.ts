@@ -83,9 +83,12 @@ export function packetAt(bytes: Buffer, at: number): Buffer | undefined {
 
 /** Lines as pkt-lines, then a flush. */
 export const linesWithFlush = (lines: readonly string[]): Buffer =>
-  Buffer.from(
-    `${lines.map((line) => `${(Buffer.byteLength(line) + 4).toString(16).padStart(4, '0')}${line}`).join('')}${flush}`,
-  )
+  Buffer.from(`${lines.map(packetOf).join('')}${flush}`)
+
+/** The packet after which a client prints the message and gives up. */
+export const errorPacket = (message: string): Buffer => Buffer.from(packetOf(`ERR ${message}`))
+
+const packetOf = (text: string) => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
 
 /** Bytes as packets of a band (side-band-64k). */
 export function* bandPackets(band: 1 | 2, bytes: Buffer): Generator<Buffer> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Failure } from '../../kernel/failure.ts'
-import type { Exit } from '../runner/protocol.ts'
+import { RunnerLost } from '../runner/client.ts'
+import { cutOff, type Exit } from '../runner/protocol.ts'
 import type { GrowingBytes } from './growing-bytes.ts'
 import { isLate } from './late.ts'
 import { Packets, packPacket, Response } from './packets.ts'
@@ -180,6 +181,7 @@ export class SharedResponse {
       // A killed process is replaced once: its readers do not notice.
       if (written.isCutOff && !this.#tail && !this.#stop.signal.aborted)
         written = await this.#write(started, await this.#contentSoFar())
+      if (written.lost) throw written.lost
       if (written.errors.length > 0) await this.#append(written.errors)
       await this.#bytes.finish()
       this.#end = { exit: written.exit }
@@ -218,9 +220,14 @@ export class SharedResponse {
       size = 0
     }
     await this.#append(batch)
-    const exit = await source.done
+    let lost: RunnerLost | undefined
+    const exit = await source.done.catch((error) => {
+      if (!(error instanceof RunnerLost)) throw error
+      lost = error
+      return cutOff
+    })
     skip?.end()
-    return { exit, errors, isCutOff: !exit.timedOut && (exit.signal !== null || errors.length > 0) }
+    return { exit, errors, isCutOff: !exit.timedOut && (exit.signal !== null || errors.length > 0), lost }
   }
 
   async #append(packets: readonly Buffer[]): Promise<void> {
@@ -279,6 +286,8 @@ type Written = {
   readonly errors: readonly Buffer[]
   /** The process was killed, or one that it needs. */
   readonly isCutOff: boolean
+  /** The runner was killed, and the process with it. */
+  readonly lost: RunnerLost | undefined
 }
 
 type Content = { readonly length: number; readonly sha256: string }

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { missingAs } from '../../kernel/missing.ts'
 import { hiddenRefs, serverRefs } from '../format/ref-name.ts'
 import { packedFolders, type RefFile, readRefFiles } from '../refs/ref-files.ts'
 import type { GitContext } from '../repository/context.ts'
@@ -20,10 +21,15 @@ export function shortList(lines: readonly string[]): Buffer | undefined {
   return list.length <= maxListBytes ? list : undefined
 }
 
-/** The list for a push by protocol 0 or 2; `undefined` if only git can tell: there are other refs than branches and tags. */
+/**
+ * The list for a push by protocol 0 or 2, without refs whose files are damaged; `undefined` if only git can tell: there are other refs than branches
+ * and tags.
+ */
 export async function refsForPush(repo: Repository): Promise<Buffer | undefined> {
   if (!(await hasOnlyUsual(repo, { with: serverRefs }))) return undefined
-  const lists = await Promise.all([readRefFiles(repo, 'refs/heads'), readRefFiles(repo, 'refs/tags')])
+  const lists = await Promise.all(
+    (['refs/heads', 'refs/tags'] as const).map((below) => readRefFiles(repo, below, { broken: 'omit' })),
+  )
   const shown: RefFile[] = []
   for (const list of lists) {
     if (list === 'ask') return undefined
@@ -38,9 +44,13 @@ export async function refsForPush(repo: Repository): Promise<Buffer | undefined>
 /** Whether there are no other refs than branches, tags, hidden ones, and those in the folders `with`. */
 export async function hasOnlyUsual(repo: Repository, { with: others }: { with: readonly string[] }): Promise<boolean> {
   const usual = new Set<string>(['refs/heads', 'refs/tags', ...hiddenRefs, ...others])
-  const folders = await readdir(join(repo.gitDir, 'refs'))
+  const folders = await readdir(join(repo.gitDir, 'refs')).catch(missingAs(undefined))
   const packed = packedFolders(repo)
-  return packed !== 'ask' && [...folders.map((name) => `refs/${name}`), ...packed].every((name) => usual.has(name))
+  return (
+    folders !== undefined &&
+    packed !== 'ask' &&
+    [...folders.map((name) => `refs/${name}`), ...packed].every((name) => usual.has(name))
+  )
 }
 
 /** What git offers by protocol 2 to a client that fetches: the same for each repository. */

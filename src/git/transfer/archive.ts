@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
-import type { Runner } from '../runner/client.ts'
+import { type Runner, RunnerLost } from '../runner/client.ts'
 import { settingsEnv } from '../runner/environment.ts'
 import { GitError } from '../runner/git-error.ts'
 import { watched } from './transfer.ts'
@@ -37,7 +37,17 @@ export type ArchiveOptions = {
  * constant memory on the server's side; it ends when the stream is destroyed, or after ten minutes without a read. Rejects if
  * git fails before the first byte; later failures break the stream.
  */
-export async function archiveStream(
+export async function archiveStream(repo: Repository, commit: Oid, options: ArchiveOptions): Promise<Readable> {
+  const begin = () => beginArchive(repo, commit, options)
+  return begin().catch((error) => {
+    // The runner is restarted; nothing was sent yet.
+    if (error instanceof RunnerLost) return begin()
+    throw error
+  })
+}
+
+/** Resolves when there is a first byte. */
+async function beginArchive(
   repo: Repository,
   commit: Oid,
   { format, prefix, path }: ArchiveOptions,

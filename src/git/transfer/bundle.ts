@@ -165,7 +165,9 @@ function allowed(text: string): RefName | undefined {
   if (!name) return undefined
   if (name.startsWith('refs/heads/')) return branchRef(name.slice('refs/heads/'.length))
   if (name.startsWith('refs/tags/')) return tagRef(name.slice('refs/tags/'.length))
-  return /^refs\/(merge-requests\/[1-9][0-9]{0,9}\/[a-z]+(\/[0-9]+)?|keep-around\/[0-9a-f]{40})$/.test(name)
+  return /^refs\/(merge-requests\/[1-9][0-9]{0,9}\/[a-z]+(\/[0-9]+)?|keep-around\/([1-9][0-9]{0,9}\/)?[0-9a-f]{40})$/.test(
+    name,
+  )
     ? name
     : undefined
 }

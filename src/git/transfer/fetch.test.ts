@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Oid } from '../format/oid.ts'
 import { TestGit } from '../testing.ts'
 import { fetchCommit } from './fetch.ts'
+import { streamPack } from './stream-pack.ts'
 
 let testGit: TestGit
 
@@ -40,6 +43,17 @@ describe('fetching a commit from another repository', () => {
       await fetchCommit(repo, source.repo, wanted)
       expect(git('cat-file', '-p', `${wanted}:a.txt`)).toBe('a')
     }
+  })
+
+  test('a pack for a repository that was removed meanwhile is unprocessable, and brings nothing of it back', async () => {
+    const [target, source] = [await testGit.repository(), await testGit.repository()]
+    const wanted = source.commit({ 'a.txt': 'a' })
+    expect(await target.repo.exists()).toBe(true)
+    // Another process removes it: this one still believes that it exists.
+    await rm(target.gitDir, { recursive: true })
+    const work = streamPack(source.repo, target.repo, { revisions: `${wanted}\n`, timeoutMs: 60_000 })
+    await expect(work).rejects.toMatchObject({ kind: 'unprocessable' })
+    expect(existsSync(target.gitDir)).toBe(false)
   })
 
   test('fetchCommit of a missing commit fails and copies nothing', async () => {

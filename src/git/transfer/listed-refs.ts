@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { missingAs } from '../../kernel/missing.ts'
 import { branchRef } from '../format/ref-name.ts'
 import { type RefFile, readRefFile, readRefFiles } from '../refs/ref-files.ts'
 import { commitsOf } from '../refs/ref-objects.ts'
@@ -19,7 +20,7 @@ type Asked = {
 const maxPrefixes = 1000
 
 /**
- * The answer to a request for refs, from their files. `undefined` if git has to answer: it is another request, or one for refs that are neither
+ * The answer to a request for refs, from their files; `undefined` if git has to answer: it is another request, or one for refs that are neither
  * branches nor tags, or the list is long.
  */
 export async function listedRefs(repo: Repository, packets: readonly Buffer[]): Promise<Buffer | undefined> {
@@ -66,7 +67,8 @@ const mayNameOfMergeRequests = (asked: Asked): boolean => mayNameBelow(asked, 'r
 
 /** The line of `HEAD`, if there is one. `undefined` if only git can tell. */
 async function lineOfHead(repo: Repository, { symrefs, unborn }: Asked): Promise<string[] | undefined> {
-  const branch = /^ref: refs\/heads\/(.+)\n$/.exec(await readFile(join(repo.gitDir, 'HEAD'), 'utf8'))?.[1]
+  const head = await readFile(join(repo.gitDir, 'HEAD'), 'utf8').catch(missingAs(''))
+  const branch = /^ref: refs\/heads\/(.+)\n$/.exec(head)?.[1]
   const name = branch === undefined ? undefined : branchRef(branch)
   if (!name) return undefined
   const oid = readRefFile(repo, name)

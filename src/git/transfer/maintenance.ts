@@ -4,24 +4,13 @@ import { syncFolder, syncTree } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { missingAs } from '../../kernel/missing.ts'
 import { isInTransfer } from '../refs/update-refs.ts'
+import { mendIndexes } from '../repository/damaged-indexes.ts'
 import { isDerivedFile } from '../repository/derived-files.ts'
-import type { Repository } from '../repository/repository.ts'
+import { isUnfinished } from '../repository/leftovers.ts'
+import { QuarantinedRepository, type Repository } from '../repository/repository.ts'
 import { removeMaintenanceLocks, removePackedLockOfKilled, removeStaleLocks } from '../repository/stale-locks.ts'
-import { settingsEnv } from '../runner/environment.ts'
 import { GitError } from '../runner/git-error.ts'
-
-const long = {
-  lane: 'transfer',
-  background: true,
-  timeoutMs: 6 * 60 * 60_000,
-  // One thread: even low-priority threads delay requests, because a process woken on a busy processor waits for the end of the
-  // time slice.
-  env: settingsEnv([
-    ['pack.threads', '1'],
-    // Git does not detect an index of all packs that a power loss damaged.
-    ['core.fsync', 'committed,reference,pack-metadata'],
-  ]),
-} as const
+import { longRun } from '../runner/long-run.ts'
 
 /**
  * Updates the commit-graph; a job calls it after pushes, if `needsGraph`. One process, 0.6-0.9 s for the first 20,000 commits, little for a few
@@ -32,7 +21,7 @@ export async function writeCommitGraph(repo: Repository, { anew = false } = {}):
   await removeMaintenanceLocks(repo)
   await repo.run('commit-graph write', {
     flags: ['--reachable', '--changed-paths', anew ? '--split=replace' : '--split', '--no-progress'],
-    ...long,
+    ...longRun,
   })
 }
 
@@ -44,7 +33,7 @@ export async function packRefs(repo: Repository): Promise<void> {
   if (!(await repo.exists())) return
   await removeStaleLocks(repo, { olderThanMs: staleLockMs })
   try {
-    await repo.run('pack-refs', { flags: ['--all', '--prune'], ...long })
+    await repo.run('pack-refs', { flags: ['--all', '--prune'], ...longRun })
   } catch (error) {
     if (error instanceof GitError && error.signal !== null)
       await removePackedLockOfKilled(repo, () => isInTransfer(repo))
@@ -88,15 +77,17 @@ export async function repack(repo: Repository, kind: 'incremental' | 'full', { b
   const { bytes, packHasBitmap } = await packFacts(repo)
   const writesBitmap = bitmap && (kind === 'full' || (bytes >= bitmapBytes && !packHasBitmap))
   const flags = [
+    // Without lists for dumb clients: git would make their folders, also those of a repository that was removed meanwhile.
+    '-n',
     ...(kind === 'full'
       ? (['-A', '-d', '-q', '-l'] as const)
       : (['-d', '-q', '-l', '--geometric=2', '--write-midx'] as const)),
-    writesBitmap ? ('--write-bitmap-index' as const) : ('--no-write-bitmap-index' as const),
-  ]
+    writesBitmap ? '--write-bitmap-index' : '--no-write-bitmap-index',
+  ] as const
   const packs = join(repo.objectDir, 'pack')
   const unfinishedBefore = await unfinishedPacks(packs)
   try {
-    await repo.run('repack', { flags, ...long })
+    await repo.run('repack', { flags, ...longRun })
   } catch (error) {
     // Git leaves an unfinished pack, which may occupy the remaining space.
     if (error instanceof Failure && error.kind === 'storage_full')
@@ -112,15 +103,22 @@ const unfinishedPacks = async (folder: string): Promise<string[]> =>
 
 /** Deletes unreachable loose objects older than `before`. Leave days: the objects of a running push are unreachable, too. */
 export async function prune(repo: Repository, { before }: { before: Date }): Promise<void> {
-  if (await repo.exists()) await repo.run('prune', { flags: [`--expire=${before.toISOString()}`], ...long })
+  if (await repo.exists()) await repo.run('prune', { flags: [`--expire=${before.toISOString()}`], ...longRun })
 }
 
-/** The problems of a repository, one of git's lines each; empty if there are none. Reads every object: one process. */
+/** The problems of a repository that cannot be mended, one of git's lines each; empty if there are none. Reads every object: one process. */
 export async function fsck(repo: Repository): Promise<string[]> {
+  const problems = await fsckOnce(repo)
+  if (problems.length === 0) return []
+  const { hasRemoved, rebuilt } = await mendIndexes(repo)
+  return (await rebuilt) || hasRemoved ? fsckOnce(repo) : problems
+}
+
+async function fsckOnce(repo: Repository): Promise<string[]> {
   const { stdout, stderr, code } = await repo.run('fsck', {
     flags: ['--full', '--strict', '--no-dangling', '--no-progress'],
     accept: [0, ...Array.from({ length: 31 }, (_, index) => index + 1), 128],
-    ...long,
+    ...longRun,
   })
   const lines = `${stdout.toString('utf8')}\n${stderr}`
     .split('\n')
@@ -137,12 +135,16 @@ export async function repositorySize(gitDir: string): Promise<number> {
   let total = 0
   for (const entry of entries) {
     const path = join(gitDir, entry.name)
-    if (isDerivedFile(entry.name)) continue
+    if (isDerivedFile(entry.name) || isUnfinished(entry.name)) continue
     if (entry.isDirectory()) total += await repositorySize(path)
     else total += await sizeOf(path)
   }
   return total
 }
+
+/** Bytes of the objects that a push or a commit adds, as long as they are not in the repository yet. */
+export const newBytesOf = async (repo: Repository): Promise<number> =>
+  repo instanceof QuarantinedRepository && repo.objectDir !== repo.base.objectDir ? repositorySize(repo.objectDir) : 0
 
 /** Bytes of a file; 0 if it has disappeared. */
 const sizeOf = (path: string): Promise<number> =>

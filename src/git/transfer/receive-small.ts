@@ -1,8 +1,9 @@
-import { Failure } from '../../kernel/failure.ts'
+import { join } from 'node:path'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { inScratch, keepObjects } from '../objects/scratch.ts'
 import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
+import { reasonOf, saysUnusable } from '../runner/damage.ts'
 import { GitError } from '../runner/git-error.ts'
 import { reportOf } from './push-report.ts'
 import type { SmallRequest } from './push-request.ts'
@@ -12,6 +13,8 @@ import type { PushRequest, Verdict } from './verdict.ts'
 
 export type Decisions = {
   onVerdict(request: PushRequest): Promise<Verdict>
+  /** See `ReceiveOptions`. */
+  readonly onUndecided?: ((error: unknown) => void) | undefined
   readonly onMove: MoveRefs
   readonly afterMoves?: AfterMoves | undefined
 }
@@ -31,22 +34,24 @@ const unknown: MoveOutcome = { failed: 'failed to update ref', mayHaveMoved: tru
 export const receiveSmall = (
   repo: Repository,
   { updates, pushOptions, isAtomic, objects, pack }: SmallRequest,
-  { onVerdict, onMove, afterMoves = async () => [] }: Decisions,
+  { onVerdict, onUndecided, onMove, afterMoves = async () => [] }: Decisions,
   timeoutMs: number,
 ): Promise<Received | undefined> => {
   const receive = async (quarantine: QuarantinedRepository) => {
-    if (objects > 0 && !(await unpack(quarantine, pack, timeoutMs))) return undefined
-    if (
-      !(await isConnected(
-        quarantine,
-        updates.map(({ to }) => to as Oid),
-      ))
-    )
-      return undefined
     const messages: string[] = []
     const report = (outcomes: ReadonlyMap<RefName, MoveOutcome> | MoveOutcome) =>
       reportOf(messages, updates, ({ name }) => (outcomes instanceof Map ? outcomes.get(name) : outcomes))
+    const undecided = (error: unknown): Received => {
+      messages.push(reasonOf(error))
+      onUndecided?.(error)
+      return { report: report(declined), ...(!onUndecided && { error }) }
+    }
+    const unpacked = objects === 0 || (await unpack(quarantine, pack, timeoutMs))
+    if (unpacked instanceof GitError) return undecided(unpacked)
+    if (!unpacked) return undefined
     try {
+      const tips = updates.map(({ to }) => to as Oid)
+      if (!(await isConnected(quarantine, tips))) return undefined
       const verdict = await onVerdict({ updates, pushOptions, quarantine })
       messages.push(...(verdict.messages ?? []))
       if (!verdict.ok) return { report: report(declined) }
@@ -54,8 +59,7 @@ export const receiveSmall = (
       await quarantine[Symbol.asyncDispose]()
       await keepObjects(repo, quarantine, new Set())
     } catch (error) {
-      if (error instanceof Failure) messages.push(error.message)
-      return { report: report(declined), error }
+      return undecided(error)
     }
     try {
       const outcomes = await onMove(updates, isAtomic)
@@ -69,13 +73,17 @@ export const receiveSmall = (
   return inScratch(repo, receive, { holdsSlot: false })
 }
 
-/** Stores the objects of a pack with the checks of `transfer.fsckObjects`. False if git refuses them. */
-async function unpack(quarantine: QuarantinedRepository, pack: Buffer, timeoutMs: number): Promise<boolean> {
+/**
+ * Stores the objects of a pack with the checks of `transfer.fsckObjects`. False if git refuses them; the error if it could not read what they
+ * build on, and names a damaged file of the repository.
+ */
+async function unpack(quarantine: QuarantinedRepository, pack: Buffer, timeoutMs: number): Promise<boolean | GitError> {
   try {
     await quarantine.run('unpack-objects', { flags: ['-q', '--strict'], input: pack, lane: 'transfer', timeoutMs })
     return true
   } catch (error) {
-    if (error instanceof GitError) return false
-    throw error
+    if (!(error instanceof GitError)) throw error
+    const isDamaged = saysUnusable(error.stderr) || error.stderr.includes(join(quarantine.base.objectDir, 'pack'))
+    return isDamaged && error
   }
 }

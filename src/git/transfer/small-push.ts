@@ -8,7 +8,7 @@ import { parseCommit, readCommit } from '../objects/commits.ts'
 import { maxPointerBytes, newPointers, type Pointer, parsePointer } from '../objects/pointers.ts'
 import { looseHeader } from '../objects/read-object.ts'
 import { parseTree, readTree, type TreeEntry } from '../objects/trees.ts'
-import { readRefFiles } from '../refs/ref-files.ts'
+import { readRefFiles, withoutBroken } from '../refs/ref-files.ts'
 import { QuarantinedRepository, type Repository } from '../repository/repository.ts'
 
 /** Beyond these limits git finds the new objects faster, or with less memory. */
@@ -32,7 +32,7 @@ type NewObject = { readonly type: ObjectType; readonly content: Buffer | undefin
 export async function* pointersOfPush(repo: Repository, tips: readonly Oid[]): AsyncIterable<Pointer[]> {
   const blobs = repo instanceof QuarantinedRepository ? await smallBlobs(repo, tips) : undefined
   if (blobs) yield blobs.flatMap((blob) => parsePointer(blob.toString('utf8')) ?? [])
-  else yield* newPointers(repo, tips)
+  else yield* newPointers(repo, tips, { without: await withoutBroken(repo) })
 }
 
 /**
@@ -52,7 +52,7 @@ async function smallBlobs(
 ): Promise<readonly Buffer[] | undefined> {
   const { base } = quarantine
   const objects = await objectsIn(quarantine)
-  const branches = objects && (await readRefFiles(base, 'refs/heads'))
+  const branches = objects && (await readRefFiles(base, 'refs/heads', { broken: 'omit' }))
   if (!branches || branches === 'ask') return undefined
   return new SmallPush(base, objects, new Set(branches.map(({ oid }) => oid))).blobsOf(tips)
 }

@@ -10,7 +10,7 @@ export type PackOptions = {
   readonly timeoutMs: number
 }
 
-/** Streams a pack from one repository to another, where its objects are stored. Two processes; throws `GitError` if one fails. */
+/** Streams a pack from one repository to another, where its objects are stored. Two processes; throws `GitError` if one fails, `unprocessable` if the target is gone. */
 export async function streamPack(
   source: Repository,
   target: Repository,
@@ -36,5 +36,5 @@ export async function streamPack(
     index,
   )
   const { code, signal, stderr } = await index.done
-  if (code !== 0) throw gitFailure('index-pack', { code, signal, stderr })
+  if (code !== 0) throw await target.failure('index-pack', { code, signal, stderr })
 }

@@ -5,13 +5,22 @@ import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { syncFolders } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { removeGraph, saysBrokenGraph } from '../commit-graph/removal.ts'
+import { nullOid } from '../format/oid.ts'
+import { objectInfos } from '../objects/cat-file.ts'
+import { brokenRefs, readRefFiles } from '../refs/ref-files.ts'
+import { mendForNext } from '../repository/damaged-indexes.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { Child } from '../runner/child.ts'
+import { damaged, damageIn, isEndOfDamaged, saysUnusable } from '../runner/damage.ts'
 import { settingsEnv } from '../runner/environment.ts'
+import { GitError } from '../runner/git-error.ts'
 import { type Exit, endedWell } from '../runner/protocol.ts'
+import { errorPacket, textOf } from '../sharing/packets.ts'
 import { fetchCapabilities, refsForPush } from './advertised-refs.ts'
 import { FetchRequest } from './fetch-request.ts'
 import { listedRefs } from './listed-refs.ts'
+import { PushMessages } from './push-messages.ts'
 import { ReceiveSession } from './receive-session.ts'
 import { receiveSmall } from './receive-small.ts'
 import { type AfterMoves, converseOnMoves, type MoveRefs } from './ref-moves.ts'
@@ -38,6 +47,8 @@ export type TransferOptions = {
 export type FetchOptions = TransferOptions & {
   /** Throws if the client may fetch no more. By protocol 2 the client of a session may ask again and again, and any request may take long. */
   requireStill?: () => Promise<void>
+  /** Gets what is wrong with a repository that could not be read. The client sees that, too, or gets what could be read. */
+  onDamage?: (error: unknown) => void
 }
 
 const usualTimeoutMs = 6 * 60 * 60_000
@@ -50,6 +61,19 @@ const fetchSettings = settingsEnv([['pack.window', '3']])
 
 const hooks = fileURLToPath(new URL('../hooks', import.meta.url))
 
+/** What `upload-pack` says of an object that it could not read, or when no pack could be made of others. Clients get some of it. */
+const saysDamaged = /is corrupt\b|aborting due to possible repository corruption/
+
+/** What `upload-pack` says if the client wants an object that is not there, or that a damaged index hides. */
+const saysLacking = /not our ref /
+
+/** Git lists a ref whose file is damaged with the null id: mirrors would delete one that is not in the list. */
+const wantsBrokenRef = (packets: readonly Buffer[]): boolean =>
+  packets.some((packet) => textOf(packet) === `want ${nullOid}`)
+
+/** The last packet of a process that could not use the repository: git says it only to the server. */
+const lastOfDamaged = ({ stderr }: Exit) => (saysUnusable(stderr) ? errorPacket(damaged) : undefined)
+
 /**
  * Serves a fetch or clone: one `upload-pack` process with constant memory on the server's side, or a response that equal
  * fetches share (`UploadSession`). A repository that does not exist is served as empty. A request beyond `fetchLimits` breaks
@@ -59,19 +83,40 @@ export async function uploadPack(repo: Repository, options: FetchOptions = {}): 
   const env = protocolEnv(options.protocol)
   if (options.advertise && env['GIT_PROTOCOL'] === 'version=2') return finished(await fetchCapabilities(repo.git))
   const dir = await repo.readDir()
-  const start = (flags: readonly string[], signal = repo.signal) =>
-    repo.git.runner.start(['upload-pack', '--strict', ...flags, dir], {
+  const { onDamage = () => {} } = options
+  const start = async (flags: readonly string[], signal = repo.signal) => {
+    const child = await repo.git.runner.start(['upload-pack', '--strict', ...flags, dir], {
       ...runOptions(repo, options),
       ...(signal && { signal }),
       env: { ...env, ...fetchSettings },
     })
+    child.done.then(
+      ({ code, signal, stderr }) => {
+        // The next fetch succeeds.
+        if (saysBrokenGraph(stderr)) void removeGraph(dir).catch(onDamage)
+        const isDamage =
+          saysDamaged.test(stderr) || saysUnusable(stderr) || (signal !== null && isEndOfDamaged({ code, signal }))
+        if (isDamage) onDamage(new GitError('upload-pack', code, signal, stderr))
+        if (isDamage || saysLacking.test(stderr)) mendForNext(repo)
+      },
+      () => {},
+    )
+    return child
+  }
   const version2 = env['GIT_PROTOCOL'] === 'version=2'
   const request = new FetchRequest({ version2 })
   const inspect = (chunk: Buffer) => request.push(chunk)
   const { sharing } = repo.git
   if (!sharing || !version2 || options.advertise) {
-    const child = (await start(modeFlags(options))).inspecting(inspect)
+    const child = (await start(modeFlags(options))).inspecting(inspect).endingWith(lastOfDamaged)
     return { stream: child, done: watched(child, { idleMs: options.idleMs }) }
+  }
+  // Git lists the refs that it can read.
+  const leaveToGit = (error: unknown) => {
+    const damage = damageIn(error)
+    if (!damage) throw error
+    onDamage(damage)
+    return undefined
   }
   const session = new UploadSession({
     sharing,
@@ -80,10 +125,14 @@ export async function uploadPack(repo: Repository, options: FetchOptions = {}): 
     inspect,
     requireStill: options.requireStill,
     greeting: () => fetchCapabilities(repo.git),
-    answer: (packets) => listedRefs(repo, packets),
+    async answer(packets) {
+      if (!wantsBrokenRef(packets)) return listedRefs(repo, packets).catch(leaveToGit)
+      onDamage(repo.damage('target of a ref that a client wants'))
+      return errorPacket(damaged)
+    },
     shareable: (packets) => shareable(repo, packets, sharing.maxBytes),
     async start(sharedBytes) {
-      const child = await start(modeFlags(options))
+      const child = (await start(modeFlags(options))).endingWith(lastOfDamaged)
       watched(child, { idleMs: options.idleMs, moreBytes: sharedBytes })
       return child
     },
@@ -118,6 +167,11 @@ export async function uploadArchive(
 export type ReceiveOptions = TransferOptions & {
   /** Decides on the push while its objects are in quarantine. Not called for an advertisement. */
   onVerdict(request: PushRequest): Promise<Verdict>
+  /**
+   * Gets the error of `onVerdict`, or what git could not read of a damaged repository. The push is then refused with a complete report, and
+   * `done` does not reject.
+   */
+  onUndecided?: ((error: unknown) => void) | undefined
   /** Moves the refs of an accepted push, whose objects are in the repository by then. Default: git moves each ref itself. */
   onMove?: MoveRefs | undefined
   /** Runs after `onMove` has moved the refs; the client prints its lines. */
@@ -134,7 +188,7 @@ export type ReceiveOptions = TransferOptions & {
  * (`--atomic`). An error of either fails the push and rejects `done`. The repository must exist. With git: one process, and a small shell for each hook.
  */
 export async function receivePack(repo: Repository, options: ReceiveOptions): Promise<Transfer> {
-  const { advertise, statelessRpc, protocol, onVerdict, onMove, afterMoves, maxInputBytes } = options
+  const { advertise, statelessRpc, protocol, onVerdict, onUndecided, onMove, afterMoves, maxInputBytes } = options
   const { timeoutMs = usualTimeoutMs, staysOpen = false } = options
   if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
   // By protocol 1, git writes a line before the refs.
@@ -147,7 +201,7 @@ export async function receivePack(repo: Repository, options: ReceiveOptions): Pr
     staysOpen: staysOpen || !statelessRpc,
     async receive(request) {
       if (request.pack.length > (maxInputBytes ?? Number.POSITIVE_INFINITY)) return undefined
-      const received = receiveSmall(repo, request, { onVerdict, onMove, afterMoves }, timeoutMs)
+      const received = receiveSmall(repo, request, { onVerdict, onUndecided, onMove, afterMoves }, timeoutMs)
       // It needs nothing more of the client.
       repo.git.pushes.add({ endInput() {}, done: received })
       return received
@@ -166,7 +220,7 @@ function finished(bytes: Buffer): Transfer {
 
 async function startReceivePack(
   repo: Repository,
-  { onVerdict, onMove, afterMoves, maxInputBytes, ...options }: ReceiveOptions,
+  { onVerdict, onUndecided, onMove, afterMoves, maxInputBytes, ...options }: ReceiveOptions,
 ): Promise<Transfer> {
   // Git ignores a hook that it may not execute, and would accept everything.
   await access(`${hooks}/pre-receive`, constants.X_OK)
@@ -177,13 +231,25 @@ async function startReceivePack(
     ...(maxInputBytes === undefined
       ? []
       : [['receive.maxInputSize', String(Math.max(1, Math.trunc(maxInputBytes)))] as const]),
+    // Git would fail to compare the push with these. It refuses to change a hidden ref.
+    ...(await brokenRefs(repo)).map((name) => ['receive.hideRefs', name] as const),
   ] as const
-  const child = await repo.git.runner.start(['receive-pack', ...modeFlags(options), repo.gitDir], {
-    ...runOptions(repo, options),
-    extra: true,
-    env: { ...protocolEnv(options.protocol), ...settingsEnv(settings) },
-  })
-  const conversation = hooksOf(child.channel!, repo, { onVerdict, onMove, afterMoves })
+  const [started, hasLost] = await Promise.all([
+    repo.git.runner.start(['receive-pack', ...modeFlags(options), repo.gitDir], {
+      ...runOptions(repo, options),
+      extra: true,
+      env: { ...protocolEnv(options.protocol), ...settingsEnv(settings) },
+    }),
+    !options.advertise && hasLostCommit(repo),
+  ])
+  const onDamage = (error: Error) => {
+    mendForNext(repo)
+    onUndecided?.(error)
+  }
+  const child = started.filtering(new PushMessages(repo.gitDir, onDamage, { hasLost }))
+  // Afterwards, the client expects a report.
+  if (options.advertise || !options.statelessRpc) child.endingWith(lastOfDamaged)
+  const conversation = hooksOf(child.channel!, repo, { onVerdict, onUndecided, onMove, afterMoves })
   let isEnded = false
   // Killed by a signal, git would leave its quarantine behind.
   const endFirst = () => {
@@ -202,11 +268,31 @@ async function startReceivePack(
   return { stream: child, done }
 }
 
+/** Branches that are looked at: a repository that has lost a pack has lost the commits of most. */
+const maxLooked = 100
+
+/** Whether a branch has lost its commit: one round trip. */
+async function hasLostCommit(repo: Repository): Promise<boolean> {
+  try {
+    const branches = await readRefFiles(repo, 'refs/heads', { broken: 'omit' })
+    if (branches === 'ask') return false
+    const tips = branches.slice(0, maxLooked).map(({ oid }) => oid)
+    return (await objectInfos(await repo.objects(), tips)).includes(undefined)
+  } catch (error) {
+    return damageIn(error) !== undefined
+  }
+}
+
 /** Answers both hooks; resolves with the error of the one that failed. */
 async function hooksOf(
   channel: Socket,
   repo: Repository,
-  { onVerdict, onMove, afterMoves }: Pick<ReceiveOptions, 'onVerdict' | 'onMove' | 'afterMoves'>,
+  {
+    onVerdict,
+    onUndecided,
+    onMove,
+    afterMoves,
+  }: Pick<ReceiveOptions, 'onVerdict' | 'onUndecided' | 'onMove' | 'afterMoves'>,
 ): Promise<{ error?: unknown }> {
   const objectDir = join(repo.gitDir, 'objects')
   /** Object folders into which git moves files after the push is accepted. */
@@ -217,7 +303,11 @@ async function hooksOf(
     if (verdict.ok && from !== objectDir) folders = (await readdir(from)).map((name) => join(objectDir, name))
     return verdict
   })
-  if (!accepted) return { error }
+  if (!accepted) {
+    if (error === undefined || !onUndecided) return { error }
+    onUndecided(error)
+    return {}
+  }
   // Git syncs the content of objects but not their names; both must be durable before a ref refers to them.
   const moveDurably: MoveRefs = async (...moves) => {
     if (folders.length > 0) await syncFolders([objectDir, ...folders])

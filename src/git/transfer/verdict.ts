@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
-import { Failure } from '../../kernel/failure.ts'
 import { parseUpdate, type RefChange } from '../format/ref-change.ts'
 import { maxNameBytes, maxSegmentBytes } from '../format/ref-name.ts'
+import { withoutBroken } from '../refs/ref-files.ts'
 import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
+import { reasonOf } from '../runner/damage.ts'
 import { GitError } from '../runner/git-error.ts'
 import { Inbox } from '../runner/inbox.ts'
 
@@ -51,7 +52,12 @@ export async function converse(
     channel.write(`${text}${accepted ? 'ok' : 'no'}\n`)
     return { accepted }
   } catch (error) {
-    if (channel.writable) channel.write(`${error instanceof Failure ? `:${error.message}\n` : ''}no\n`)
+    if (channel.writable)
+      channel.write(
+        `${printableLines([reasonOf(error)])
+          .map((line) => `:${line}\n`)
+          .join('')}no\n`,
+      )
     // For an aborted push, the exit code tells the reason.
     return isCutOff(error) ? { accepted: false } : { accepted: false, error }
   } finally {
@@ -75,7 +81,8 @@ async function decideWhole(request: PushRequest, decide: (request: PushRequest) 
 /** Whether git cannot walk all that is new with a push. One process. */
 async function lacksObjects({ updates, quarantine }: PushRequest): Promise<boolean> {
   const tips = updates.flatMap(({ to }) => (to === null ? [] : `${to}\n`))
-  const flags = ['--objects', '--quiet', '--not', '--all', '--not', '--stdin'] as const
+  const damaged = await withoutBroken(quarantine)
+  const flags = ['--objects', '--quiet', '--not', ...damaged, '--all', '--not', '--stdin'] as const
   const { code } = await quarantine.run('rev-list', { flags, input: tips.join(''), accept: [0, 128], lane: 'transfer' })
   return code !== 0
 }

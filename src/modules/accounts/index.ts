@@ -27,6 +27,7 @@ export {
   accountRefusal,
   actorOf,
   authenticateDerived,
+  type DerivedCredential,
   gitRefusals,
   type Refusal,
   TokenAuthenticator,

@@ -84,6 +84,7 @@ export {
   namedNoteables,
   prose,
   qualifyReferences,
+  qualifyUploads,
 } from './notes/references.ts'
 export { noteRoutesOf } from './notes/routes.ts'
 export { foundNoteRow, notesWith, type SearchedNotes } from './notes/search-queries.ts'
@@ -103,7 +104,7 @@ export {
 } from './positions/position.ts'
 export type { Applied, QuickActions } from './quick-actions/apply.ts'
 export { parseQuickActions, type QuickAction } from './quick-actions/parse.ts'
-export { mailNewEpic, mailNewIssue, mailNewMergeRequest } from './subscriptions/jobs.ts'
+export { mailNewEpic, mailNewIssue, mailNewMergeRequest, sendNoteableMails } from './subscriptions/jobs.ts'
 export { eventMail } from './subscriptions/mails.ts'
 export { findSubscribed, saveSubscription, subscribedSql } from './subscriptions/queries.ts'
 export { recipientsOfEvent } from './subscriptions/recipient-queries.ts'
@@ -129,6 +130,7 @@ export {
   finishAllTodos,
   finishTodo,
   insertTodos,
+  keepNoteable,
   type TodoAction,
   todoActions,
 } from './todos/queries.ts'

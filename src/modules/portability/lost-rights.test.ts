@@ -4,9 +4,12 @@ import { buffer } from 'node:stream/consumers'
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
+import { waitingFor } from '../../../test/tables/instance.ts'
 import { exportRequests } from '../../../test/tables/portability.ts'
+import { waitMs } from '../../../test/waiting.ts'
 import { type Client, test, unique, type World } from '../../../test/world.ts'
 import type { BlobStore } from '../../blobs/blob-store.ts'
+import { lockAccess } from '../namespaces/index.ts'
 import { storedProject } from '../repository/commits/testing.ts'
 import { exportArchive } from './exports/jobs.ts'
 import { forgeOf, importOf } from './forges/testing.ts'
@@ -52,6 +55,27 @@ const stateOf = async (world: World, id: number) => (await world.root.get(`/proj
 const issuesOf = async (world: World, id: number) => (await world.root.get(`/projects/${id}/issues?state=all`)).json
 
 const demote = (world: World, { id }: Client) => world.root.put(`/users/${id}`, { admin: false })
+
+/** Runs a job that waits for the lock of access behind the demotion of a member of a group. */
+async function demotedBefore(
+  world: World,
+  { id }: Client,
+  group: { readonly id: number },
+  run: () => Promise<unknown>,
+): Promise<void> {
+  const waits = (many: number) =>
+    expect.poll(() => waitingFor(world, 'advisory lock'), { timeout: waitMs }).toHaveLength(many)
+  const sent = await world.db.transaction(async (tx) => {
+    await lockAccess(tx)
+    const demoted = world.root.put(`/groups/${group.id}/members/${id}`, { access_level: 10 })
+    await waits(1)
+    const ran = run()
+    await waits(2)
+    return { demoted, ran }
+  })
+  expect((await sent.demoted).status).toBe(200)
+  await sent.ran
+}
 
 describe('imports whose importer loses the right while they run', () => {
   test.for([
@@ -132,6 +156,37 @@ describe('imports whose importer loses the right while they run', () => {
     for (const { payload } of await world.takeJobs(`import_group_archive:${id}`))
       await importGroupArchive.run(payload, ctx)
     expect((await world.root.get(`/groups/${id}/labels`)).json).toEqual([])
+  })
+})
+
+describe('imports whose importer loses the right while they wait for changes of access', () => {
+  test('an importer of a group who is demoted meanwhile imports nothing', async ({ world }) => {
+    const source = await world.group()
+    await world.root.post(`/groups/${source.id}/labels`, { name: 'bug', color: '#ff0000' })
+    const archive = await groupExportOf(world, source.id)
+    const zoe = await world.user()
+    const path = unique('imported')
+    expect((await upload(zoe, archive, { path, name: path }, '/groups/import')).status).toBe(202)
+    const { id } = (await world.root.get(`/groups/${path}`)).json
+    await world.root.post(`/groups/${id}/members`, { user_id: world.root.id, access_level: 50 })
+    const [job] = await world.takeJobs(`import_group_archive:${id}`)
+    await demotedBefore(world, zoe, { id }, async () =>
+      importGroupArchive.run(job!.payload, await contextFor(world, null)),
+    )
+    expect((await world.root.get(`/groups/${id}/labels`)).json).toEqual([])
+  })
+
+  test('an importer of a project who is demoted meanwhile imports nothing', async ({ world }) => {
+    const { archive } = await stagedArchive(world)
+    const zoe = await world.user()
+    const group = await world.group({ members: [[zoe, 'maintainer']] })
+    const made = await upload(zoe, archive, { path: unique('imported'), namespace: group.full_path })
+    expect(made.status, made.text).toBe(201)
+    // Who creates a project is a member of its own.
+    await world.root.delete(`/projects/${made.json.id}/members/${zoe.id}`)
+    await demotedBefore(world, zoe, group, () => runImport(world, made.json.id))
+    expect(await stateOf(world, made.json.id)).toMatchObject({ import_status: 'failed' })
+    expect(await issuesOf(world, made.json.id)).toEqual([])
   })
 })
 

@@ -9,6 +9,7 @@ export type { LockRow } from './large-files/lock-queries.ts'
 export { type LockPage, lockFile, lockPage, unlockFile } from './large-files/lock-service.ts'
 export { deleteSigningKeys, digestsOfLargeFiles, filesAmong, linkAllFrom, linkFrom } from './large-files/queries.ts'
 export { sizesOf, storeFile } from './large-files/service.ts'
+export { sizeViolation } from './large-files/size-limit.ts'
 export { openStorage, type Storage } from './large-files/storage.ts'
 export { largeFilesRelation, pushesRelations } from './portable/queries.ts'
 export { ProtectedBranch } from './protected-branches/entity.ts'
@@ -37,6 +38,7 @@ export { linesOfOffence } from './push-rules/offence.ts'
 export { copyPushRule } from './push-rules/service.ts'
 export { decide, refusedPush } from './pushes/decide.ts'
 export { commitReadme } from './pushes/first-commit.ts'
+export { ifReadable } from './pushes/if-readable.ts'
 export { refreshRepository } from './pushes/jobs.ts'
 export {
   completePush,
@@ -53,7 +55,6 @@ export { findDonePush, type NewPush, type PushTarget } from './pushes/queries.ts
 export { recoverPushes, releaseLocks } from './pushes/recovery.ts'
 export { repositoryFacts } from './pushes/repository-facts.ts'
 export { decideSide } from './pushes/side-decide.ts'
-export { sizeViolation } from './pushes/size-limit-rule.ts'
 export { commitToSideRepository, mainRefOf, type SideEdit } from './side-commits/commit.ts'
 export { checkSideRepositories } from './side-repositories/check.ts'
 export {

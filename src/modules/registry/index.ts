@@ -26,4 +26,5 @@ export {
   findUpload,
   UploadConflict,
   UploadGone,
+  WrongSize,
 } from './uploads/service.ts'

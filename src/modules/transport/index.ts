@@ -2,4 +2,4 @@ export { type Access, gitAccess, protocolRefusal } from './git-transport/access.
 export { repositoryPath, type Service } from './git-transport/address.ts'
 export { findProjectAround } from './git-transport/queries.ts'
 export { receivePush } from './git-transport/receive.ts'
-export { type GitTarget, openToFetch, openToPush } from './git-transport/target.ts'
+export { damageLog, type GitTarget, openToFetch, openToPush } from './git-transport/target.ts'

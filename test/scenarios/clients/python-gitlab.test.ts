@@ -22,7 +22,7 @@ function missing(version: string): string | undefined {
 describe.for(versions)('python-gitlab %s', (version) => {
   const reason = missing(version)
   const title = 'groups, files, merge requests, approvals and deployments work'
-  test.skipIf(reason)(reason ? `${title} (skipped: ${reason})` : title, { timeout: 300_000 }, async () => {
+  test.skipIf(reason)(reason ? `${title} (skipped: ${reason})` : title, async () => {
     await using world = await World.start()
     await world.runJobs()
     const [ann, bob] = [await world.user(), await world.user()]

@@ -1,7 +1,7 @@
-import { generateKey, PacketList, readKey, UserIDPacket } from 'openpgp'
+import { enums, generateKey, PacketList, readKey, SignaturePacket, UserIDPacket } from 'openpgp'
 import { describe, expect, test } from 'vitest'
 import { maximumKeyLength, parseGpgKey } from './public-key.ts'
-import { newGpgKey } from './testing.ts'
+import { newGpgKey, slowDsaKey } from './testing.ts'
 
 const body = (block: string): string => block.split('\n').slice(2, -1).join('\n')
 const armoured = (text: string) => `-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n${text}\n-----END PGP PUBLIC KEY BLOCK-----`
@@ -45,6 +45,31 @@ describe('GPG public key blocks', () => {
       keyExpirationTime: 60,
     })
     expect((await parseGpgKey(publicKey.trim()))?.subkeys).toHaveLength(1)
+  })
+
+  test('a DSA key is refused, and a DSA subkey left out, before they verify anything with numbers of any length', async () => {
+    const list = async (block: string) => (await readKey({ armoredKey: block })).toPacketList() as PacketList<any>
+    const own = await list(await newGpgKey('ann@example.com'))
+    const [primary, subkey] = [slowDsaKey(), slowDsaKey(true)]
+    const withSubkey = Buffer.concat([own.write(), subkey])
+    expect(await parseGpgKey(armoured(primary.toString('base64')))).toBeUndefined()
+    expect((await parseGpgKey(armoured(withSubkey.toString('base64'))))?.subkeys).toHaveLength(1)
+  })
+
+  test('a GPG key with too many certifications and revocations of one identity is refused', async () => {
+    const key = await readKey({ armoredKey: await newGpgKey('ann@example.com') })
+    const packets = new PacketList<any>()
+    for (const packet of key.toPacketList() as PacketList<any>) {
+      packets.push(packet)
+      if (packet !== key.users[0]!.selfCertifications[0]) continue
+      for (let count = 0; count < 30; count++) {
+        const signatureData = Uint8Array.from(packet.signatureData)
+        signatureData[1] = enums.signature.certRevocation
+        const revocation = Object.assign(new SignaturePacket(), packet, { signatureData })
+        packets.push(packet, revocation)
+      }
+    }
+    expect(await parseGpgKey(armoured(Buffer.from(packets.write() as Uint8Array).toString('base64')))).toBeUndefined()
   })
 
   test('a broken, private, double or too large GPG key is refused', async () => {

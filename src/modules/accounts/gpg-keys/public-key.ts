@@ -21,6 +21,8 @@ export const maximumKeyLength = 128 * 1024
 const maxPackets = 500
 /** A verification with a larger RSA key takes milliseconds. */
 const maxRsaBits = 8192
+/** Maximum verifications of one user id: each of its certifications may be verified with each of its revocations. */
+const maxVerifications = 500
 /** Maximum total time for one key, checked between its parts. */
 const timeoutMs = 2000
 
@@ -43,6 +45,7 @@ export async function parseGpgKey(text: string): Promise<GpgPublicKey | undefine
   const identities: Identity[] = []
   for (const user of key.users) {
     if (performance.now() > deadline) return undefined
+    if (user.selfCertifications.length * (1 + user.revocationSignatures.length) > maxVerifications) return undefined
     if (user.userID && (await holds(user.verify())))
       identities.push({ name: storable(user.userID.name ?? ''), email: storable(user.userID.email ?? '') })
   }
@@ -55,15 +58,23 @@ export async function parseGpgKey(text: string): Promise<GpgPublicKey | undefine
   return identities.length === 0 ? undefined : { ...namesOf(key), identities, subkeys }
 }
 
-/** Parses the block into a key for verification; `undefined` if it is not exactly one public key. */
+/**
+ * Parses the block into a key for verification; `undefined` if it is not exactly one public key. One of DSA is refused, and such subkeys
+ * are left out: the library accepts no signatures by them, but verifies with them what the key says of itself, with numbers of any length,
+ * for minutes during which the process does nothing else.
+ */
 export async function readKeyBlock(text: string): Promise<Key | undefined> {
   if (text.length > maximumKeyLength || !isKeyBlock(text)) return undefined
   // Loaded on first use: the library is large, and most processes parse no key.
   const { readKeys } = await import('openpgp')
   const keys = await readKeys({ armoredKeys: text }).catch(() => [])
   const [key] = keys
-  return key && keys.length === 1 && !key.isPrivate() ? key : undefined
+  if (!key || keys.length !== 1 || key.isPrivate() || isDsa(key)) return undefined
+  key.subkeys = key.subkeys.filter((subkey) => !isDsa(subkey))
+  return key
 }
+
+const isDsa = (key: Pick<Key, 'getAlgorithmInfo'>): boolean => key.getAlgorithmInfo().algorithm === 'dsa'
 
 /** Checks without a time, so that expired bindings count: the library accepts `null`, which its type omits. */
 const anyTime = null as unknown as Date

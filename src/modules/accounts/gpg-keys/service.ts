@@ -23,6 +23,8 @@ export async function addGpgKeyOf(ctx: Ctx, userId: number, text: string): Promi
   if (!parsed) throw invalidFields({ fingerprint: [blank], primary_keyid: [blank] })
   return ctx.transaction(async (tx) => {
     const added = await insertGpgKey(tx, userId, block, parsed)
+    // The insert waits for changes of the account.
+    await tx.requirePermission?.()
     if (!added) throw invalidFields({ key: [taken], fingerprint: [taken], primary_keyid: [taken] })
     await record(ctx, tx, 'gpg_key_added', added)
     return added
@@ -41,6 +43,7 @@ function blockViolations(block: string): string[] {
 export async function removeGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     const removed = await deleteGpgKeyOf(tx, userId, id)
+    await tx.requirePermission?.()
     if (!removed) throw notFound('GPG Key')
     await record(ctx, tx, 'gpg_key_removed', removed)
   })
@@ -50,6 +53,7 @@ export async function removeGpgKeyOf(ctx: Ctx, userId: number, id: number): Prom
 export async function revokeGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     if (!(await lockGpgKeyOf(tx, userId, id))) throw notFound('GPG Key')
+    await tx.requirePermission?.()
     const key = (await findGpgKeyOf(tx, userId, id))!
     // Before the deletion: signatures that were verified with the key refer to it.
     await record(ctx, tx, 'gpg_key_revoked', key)

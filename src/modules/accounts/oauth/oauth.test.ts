@@ -1,11 +1,13 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { lockRow } from '../../../../test/tables/instance.ts'
 import { ago, now } from '../../../../test/tables/statements.ts'
 import { endOauthTokens, tokenDigests } from '../../../../test/tables/tokens.ts'
 import { changeUser } from '../../../../test/tables/users.ts'
 import { type Answer, type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { usableTokens, waitForWaiting, whileLocked } from '../tokens/testing.ts'
-import { password, withTwoFactor } from '../two-factor/testing.ts'
+import { atOneMoment, codeAt, password, withTwoFactor } from '../two-factor/testing.ts'
+import { moveState } from '../users/state-queries.ts'
 import { purgeEndedOauthTokens } from './jobs.ts'
 
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
@@ -182,6 +184,55 @@ describe('refresh tokens', () => {
       expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(400)])
       expect(await usableTokens(world, ann.id, 'oauth')).toBe(0)
     }
+  })
+
+  test('a new password of the account revokes all its OAuth tokens, also one that is refreshed meanwhile', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const first = (await byPassword(world, ann)).json
+    const second = (await byPassword(world, ann)).json
+    const [next, changed] = await whileLocked(world, second.refresh_token, async () => {
+      const next = refresh(world, second.refresh_token)
+      await waitForWaiting(world, 1)
+      const changed = world.root.put(`/users/${ann.id}`, { password: `new ${password}` })
+      await waitForWaiting(world, 2)
+      return [next, changed]
+    })
+    expect([(await next).status, (await changed).status]).toEqual([200, 200])
+    expect(await usableTokens(world, ann.id, 'oauth')).toBe(0)
+    expect((await refresh(world, first.refresh_token)).json.error).toBe('invalid_grant')
+    await expect.poll(() => answers(world, first.access_token)).toBe(401)
+    expect((await ann.get('/user')).status, 'with a personal access token').toBe(200)
+  })
+
+  test('no token is issued by a password alone to a user who enables a second factor meanwhile', async ({ world }) => {
+    const ann = await world.user()
+    const { secret } = (await ann.post('/user/two_factor', { password })).json
+    const sent = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'users', ann.id, 'no key update')
+      const waiting = byPassword(world, ann)
+      await waitForWaiting(world, 1)
+      const enabled = await atOneMoment((now) => ann.post('/user/two_factor/confirm', { code: codeAt(secret, now) }))
+      expect(enabled.status).toBe(201)
+      return { waiting }
+    })
+    const refused = await sent.waiting
+    expect(refused.status).toBeGreaterThanOrEqual(400)
+    expect(await usableTokens(world, ann.id, 'oauth')).toBe(0)
+  })
+
+  test('no token is issued to a user who is blocked meanwhile', async ({ world }) => {
+    const ann = await world.user()
+    const sent = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'users', ann.id, 'no key update')
+      const waiting = byPassword(world, ann)
+      await waitForWaiting(world, 1)
+      await moveState(tx, ann.id, ['active'], 'blocked')
+      return { waiting }
+    })
+    expect((await sent.waiting).json.error).toBe('invalid_grant')
+    expect(await usableTokens(world, ann.id, 'oauth')).toBe(0)
   })
 
   test('a refresh token never widens scopes, and expires after sixty days', async ({ world }) => {

@@ -49,6 +49,19 @@ export const lockByRefreshToken = (tx: Tx, digest: Buffer, days: number): Promis
     `,
   )
 
+/**
+ * Keeps the password of a user from being changed until the transaction ends, which revokes all tokens. Returns whether the password
+ * is still the one with this digest, and the account active.
+ */
+export const holdPassword = (tx: Tx, userId: number, digest: string): Promise<boolean> =>
+  tx.exists(sql`select from users where id = ${userId} and password_digest = ${digest} and state = 'active' for share`)
+
+/** As `holdPassword`, of the user of a refresh token. */
+export const holdPasswordOf = (tx: Tx, refreshDigest: Buffer): Promise<boolean> =>
+  tx.exists(sql`
+    select from users where id = (select user_id from access_tokens where refresh_digest = ${refreshDigest}) for share
+  `)
+
 /** The family of a token or refresh token, locked until the transaction ends. `undefined` if there is no such token. */
 export const lockFamilyBySecret = async (tx: Tx, digest: Buffer): Promise<number | undefined> =>
   (

@@ -9,7 +9,8 @@ import { signIn } from '../sign-in/service.ts'
 import { accountRefusal } from '../tokens/authenticate.ts'
 import { revokeFamily, revokeToken } from '../tokens/queries.ts'
 import { endFamily } from '../tokens/service.ts'
-import { insertOauthToken, lockByRefreshToken, lockFamilyBySecret } from './queries.ts'
+import { findTwoFactor } from '../two-factor/queries.ts'
+import { holdPassword, holdPasswordOf, insertOauthToken, lockByRefreshToken, lockFamilyBySecret } from './queries.ts'
 
 const accessSeconds = 2 * 60 * 60
 /** Days that a refresh token outlives its access token. */
@@ -76,10 +77,13 @@ export async function grantByPassword(
     if (signedIn.refused === 'throttled') return { error: 'throttled', retryAfterSeconds: signedIn.retryAfterSeconds! }
     return { error: signedIn.refused === 'code_missing' ? 'code_missing' : 'invalid_grant' }
   }
-  const { actor } = signedIn
+  const { actor, passwordDigest, withCode } = signedIn
   const scopes = scopesOf(request.scope || 'api', (scope) => scope !== 'sudo' || actor.admin)
   if (!scopes) return { error: 'invalid_scope' }
   return ctx.transaction(async (tx) => {
+    if (!(await holdPassword(tx, actor.id, passwordDigest))) return { error: 'invalid_grant' }
+    // A second factor may have been enabled since the sign-in was checked.
+    if (!withCode && (await findTwoFactor(tx, actor.id))?.confirmed_at) return { error: 'code_missing' }
     await emit(tx, {
       kind: 'oauth_token_created',
       actorId: actor.id,
@@ -104,6 +108,7 @@ export function grantByRefresh(
     return { error: 'invalid_grant' }
   }
   return ctx.transaction(async (tx): Promise<TokenAnswer | Refused> => {
+    await holdPasswordOf(tx, digestOf(request.refreshToken))
     await lockFamilyBySecret(tx, digestOf(request.refreshToken))
     const held = await lockByRefreshToken(tx, digestOf(request.refreshToken), refreshDays)
     if (!held || accountRefusal(held)) return refuse()

@@ -30,7 +30,8 @@ export type SignInRefusal =
   /** Too many recent failures. */
   | 'throttled'
 
-export type SignIn = { actor: Actor } | Refused
+/** `withCode` if the account has a second factor, whose code was correct. */
+export type SignIn = { actor: Actor; passwordDigest: string; withCode: boolean } | Refused
 
 /** `wrongCode` if the password was correct and the code of the second factor was not. */
 type Refused = { refused: SignInRefusal; retryAfterSeconds?: number; wrongCode?: true }
@@ -79,7 +80,8 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
   const before = await throttled()
   if (before) return before
   // Checked without an account too, so that the response time does not reveal whether one exists.
-  if (!(await isPassword(account?.password_digest ?? null, password)) || !account) return wrong()
+  const passwordDigest = account?.password_digest ?? null
+  if (!(await isPassword(passwordDigest, password)) || !account || passwordDigest === null) return wrong()
   const isDeactivated = accountRefusal(account) === 'deactivated'
   // Signing in activates it, so what else would refuse it then does so now.
   const refused = accountRefusal(isDeactivated ? { ...account, state: 'active' } : account)
@@ -107,7 +109,7 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
   if (transport === 'oauth') await recordSignIn(db, account.user_id, ctx.remoteAddress)
   // Not awaited: losing this update is harmless.
   touchAccount(db, account.user_id).catch(() => {})
-  return { actor: actorOf(account) }
+  return { actor: actorOf(account), passwordDigest, withCode: state.enabled }
 }
 
 /** Reactivates an account that was deactivated for inactivity. */

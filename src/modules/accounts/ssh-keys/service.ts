@@ -69,6 +69,8 @@ export async function addKey(
 export async function addKeyOf(ctx: Ctx, userId: number, input: KeyInput): Promise<SshKeyRow> {
   return ctx.transaction(async (tx) => {
     const result = await addKey(tx, ctx.settings, input, { userId, creatorId: null })
+    // The insert waits for changes of the account.
+    await tx.requirePermission?.()
     if ('refused' in result) throw invalidFields(result.refused)
     await record(ctx, tx, 'ssh_key_added', userId, result.added)
     return result.added
@@ -78,6 +80,7 @@ export async function addKeyOf(ctx: Ctx, userId: number, input: KeyInput): Promi
 export async function removeKeyOf(ctx: Ctx, userId: number, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     const removed = await deleteKeyOf(tx, userId, id)
+    await tx.requirePermission?.()
     if (!removed) throw notFound('Key')
     await record(ctx, tx, 'ssh_key_removed', userId, removed)
   })

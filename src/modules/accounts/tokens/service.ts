@@ -112,6 +112,8 @@ async function limit(tx: Tx, tokenId: number, userId: number, { projectIds, grou
 export const createTokenAs = (ctx: Ctx, request: NewTokenRequest): Promise<TokenRow & { token: string }> =>
   ctx.transaction(async (tx) => {
     const made = await createToken(tx, request)
+    // The insert waits for changes of the account.
+    await tx.requirePermission?.()
     await record(tx, ctx, 'access_token_created', made)
     return made
   })
@@ -133,6 +135,9 @@ const record = (
 
 /** Revokes a token and emits an event; no effect if it is revoked already. */
 export async function endToken(tx: Tx, ctx: Ctx, token: TokenRow): Promise<void> {
+  // Before the revocation: it may be the token of the request.
+  await lockToken(tx, token.id)
+  await tx.requirePermission?.()
   if (await revokeToken(tx, token.id)) await record(tx, ctx, 'access_token_revoked', token)
 }
 
@@ -153,6 +158,7 @@ export async function rotateToken(
     await lockFamilyOf(tx, id)
     const held = await lockToken(tx, id)
     if (!held?.active) throw inadmissible('Token already revoked')
+    await tx.requirePermission?.()
     const newId = await insertToken(tx, {
       kind: held.kind as Exclude<TokenKind, 'oauth'>,
       userId: held.user_id,

@@ -41,15 +41,21 @@ export const updateUser = (tx: Tx, id: number, attributes: Partial<UserAttribute
 
 /** Locks the account against concurrent edits until the transaction ends. False if it does not exist. */
 export const lockUser = (tx: Tx, id: number): Promise<boolean> =>
-  tx.exists(sql`select 1 from users where id = ${id} for update`)
+  tx.exists(sql`select 1 from users where id = ${id} for no key update`)
 
-/** An expired password must be changed before it can be used. */
-export const writePassword = (tx: Tx, id: number, digest: string, expired: boolean): Promise<number> =>
-  tx.run(sql`
+/**
+ * Sets the password, and revokes the tokens that sign-ins with an earlier one have issued: a thief of that one must not stay signed in.
+ * An expired password must be changed before it can be used.
+ */
+export async function writePassword(tx: Tx, id: number, digest: string, expired: boolean): Promise<void> {
+  // Before the tokens: what issues one locks the user first.
+  await tx.run(sql`
     update users
     set password_digest = ${digest}, password_expires_at = case when ${expired} then now() end, updated_at = now()
     where id = ${id}
   `)
+  await tx.run(sql`update access_tokens set revoked = true where user_id = ${id} and kind = 'oauth' and not revoked`)
+}
 
 /** Links the user to this account at the provider, replacing an earlier one. */
 export const saveIdentity = (

@@ -134,9 +134,13 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
     .catch(asEditConflict)
 }
 
-/** Locks the account and returns it. Throws unless it is a person's and is not being removed. */
+/**
+ * Locks the account and returns it. Throws unless it is a person's and is not being removed, or if the caller has lost the permission
+ * meanwhile: an administrator could undo the change that demotes them.
+ */
 async function lockPerson(tx: Tx, userId: number): Promise<UserRow> {
   const account = await lockState(tx, userId)
+  await tx.requirePermission?.()
   if (account && account.kind !== 'human') throw forbidden('This action cannot be performed on internal users')
   if (account?.leaving) throw forbidden('This user is being removed')
   const held = account && (await findUser(tx, userId))

@@ -155,7 +155,7 @@ export async function confirmAddress(
         and confirmed_at is null as first, coalesce(unconfirmed_email = ${address}, false) as next
       from users
       where id = ${userId}
-      for update
+      for no key update
     `,
   )
   if (held?.next) {

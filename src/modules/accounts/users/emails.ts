@@ -29,6 +29,8 @@ export async function addEmail(ctx: Ctx, owner: Owner, email: string, confirmed:
     .transaction(async (tx) => {
       if (!confirmed) await requireMailLimit(tx, owner.id)
       const row = await insertEmail(tx, owner.id, email, confirmed)
+      // The insert waits for changes of the account.
+      await tx.requirePermission?.()
       if (!confirmed) await sendLink(tx, ctx, 'confirmation', owner, email)
       await emit(tx, {
         kind: 'user_email_added',
@@ -51,7 +53,9 @@ export async function getEmail(ctx: Ctx, userId: number, id: number): Promise<Em
 
 export async function removeEmail(ctx: Ctx, userId: number, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
-    if (!(await deleteEmailOf(tx, userId, id))) throw notFound('Email')
+    const deleted = await deleteEmailOf(tx, userId, id)
+    await tx.requirePermission?.()
+    if (!deleted) throw notFound('Email')
     await emit(tx, { kind: 'user_email_removed', actorId: ctx.actor!.id, payload: { user_id: userId, email_id: id } })
     // It may have been the address of their commits.
     await notify(tx, 'actors')

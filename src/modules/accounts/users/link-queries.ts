@@ -78,13 +78,6 @@ export const findByEmail = (
       select id, name, username, email
       from users
       where lower(email) = lower(${email}) and kind = 'human' and state in ('active', 'deactivated')
-      for update
-    `,
-  )
-
-export const setPassword = (tx: Tx, userId: number, digest: string): Promise<number> =>
-  tx.run(
-    sql`
-      update users set password_digest = ${digest}, password_expires_at = null, updated_at = now() where id = ${userId}
+      for no key update
     `,
   )

@@ -7,6 +7,7 @@ import { emit } from '../../../events/log.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { digestOf } from '../../../kernel/token-secret.ts'
 import { sendMail } from '../../instance/index.ts'
+import { writePassword } from './edit-queries.ts'
 import { confirmAddress } from './email-queries.ts'
 import {
   deleteLinks,
@@ -15,7 +16,6 @@ import {
   insertLink,
   type LinkPurpose,
   sentRecently,
-  setPassword,
   takeLink,
 } from './link-queries.ts'
 import { confirmationMail, passwordMail, welcomeMail } from './mails.ts'
@@ -86,7 +86,7 @@ export async function choosePassword(ctx: Ctx, token: string, password: string):
   return ctx.transaction(async (tx) => {
     const link = await takeLink(tx, digestOf(token), 'password')
     if (!link) return false
-    await setPassword(tx, link.user_id, digest)
+    await writePassword(tx, link.user_id, digest, false)
     // Other links would let a reader of an old mail change the password again.
     await deleteLinks(tx, link.user_id, 'password')
     // Following the link proves access to the address.

@@ -29,7 +29,7 @@ export const lockState = (
       admin: boolean,
       leaving: boolean,
     },
-    sql`select state, kind, admin, ${leaving} as leaving from users u where id = ${userId} for update of u`,
+    sql`select state, kind, admin, ${leaving} as leaving from users u where id = ${userId} for no key update of u`,
   )
 
 /** Whether there is an active administrator. Serialises callers until their transactions end. */

@@ -101,6 +101,8 @@ export async function changeState(ctx: Ctx, userId: number, name: TransitionName
   return ctx.transaction(async (tx) => {
     const held = await lockState(tx, userId)
     if (!held) throw notFound('User')
+    // An administrator who was blocked meanwhile must not unblock themselves.
+    await tx.requirePermission?.()
     refuseGhost(held)
     if (held.leaving) throw forbidden('This user is being removed')
     const refused = refuses[held.state]

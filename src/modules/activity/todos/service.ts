@@ -1,7 +1,14 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
-import { finishAllTodos, finishTodo, insertTodos, type Noteable, type TodoType } from '../../discussion/index.ts'
+import {
+  finishAllTodos,
+  finishTodo,
+  insertTodos,
+  keepNoteable,
+  type Noteable,
+  type TodoType,
+} from '../../discussion/index.ts'
 import { findEpicRecords, findIssueRecords } from '../../planning/index.ts'
 import { findRecords } from '../../review/index.ts'
 import { commitTargets } from './commits.ts'
@@ -50,11 +57,14 @@ async function getTodo(ctx: Ctx, id: number): Promise<TodoShown> {
   return todo
 }
 
-/** Adds a noteable to the caller's todos; undefined if it has a pending todo. */
+/** Adds a noteable to the caller's todos; undefined if it has a pending todo. Throws `not_found` if it was deleted meanwhile. */
 export async function markTodo(ctx: Ctx, noteable: Noteable): Promise<TodoShown | undefined> {
   const userId = ctx.actor!.id
   const todo = { userId, authorId: userId, action: 'marked' } as const
-  const [made] = await ctx.transaction((tx) => insertTodos(tx, noteable, [todo]))
+  const [made] = await ctx.transaction(async (tx) => {
+    if (!(await keepNoteable(tx, noteable))) throw rowNotFound()
+    return insertTodos(tx, noteable, [todo])
+  })
   return made && getTodo(ctx, made.id)
 }
 

@@ -1,10 +1,14 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { latestTodo } from '../../../../test/tables/discussion.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { deleteMergeRequest } from '../../../../test/tables/review.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
+import { deleteMergeRequest as deleteMergeRequestRow } from '../../review/merge-requests/edit-queries.ts'
+import { asNoteable } from '../../review/merge-requests/noteable.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
+import { markTodo } from './service.ts'
 
 const ids = ({ json }: { json: { id: number }[] }) => json.map(({ id }) => id)
 
@@ -16,6 +20,20 @@ async function marked(world: World, more: Parameters<typeof openMergeRequest>[1]
 }
 
 describe('todos of users', () => {
+  test('404 for a todo for a merge request that is deleted meanwhile', async ({ world }) => {
+    const [ann, { at, id, project }] = [await world.user(), await openMergeRequest(world)]
+    const { answer } = await world.db.transaction(async (tx) => {
+      await deleteMergeRequestRow(tx, id)
+      const answer = ann.post(`${at}/todo`)
+      await world.waitsForLock()
+      return { answer }
+    })
+    expect((await answer).status).toBe(404)
+    // The same for a request that has loaded the merge request, and comes to the todo only now.
+    const marking = markTodo(await contextFor(world, ann), asNoteable({ id, project_id: project.id }))
+    await expect(marking).rejects.toThrow('Not found')
+  })
+
   test('D3-MR-TODO-304: a user creates one todo per merge request', async ({ world }) => {
     const { ann, at, todo, project, record } = await marked(world)
     expect(todo).toEqual({

@@ -38,7 +38,9 @@ export async function changeAppearance(
     pictures.map(async (name) => [name, await acceptAvatar(ctx, files[name], name)] as const),
   )
   return ctx.transaction(async (tx) => {
+    // The first change locks the row, for which the others wait.
     await saveTexts(tx, texts)
+    await tx.requirePermission?.()
     for (const [name, picture] of stored) if (picture !== undefined) await savePicture(tx, name, picture)
     const changed = [
       ...Object.keys(texts),

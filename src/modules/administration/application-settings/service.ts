@@ -16,6 +16,7 @@ export async function changeSettings(ctx: Ctx, params: Readonly<Record<string, u
   const storages = await unknownStorages(ctx, changes.repository_storages ?? [])
   return ctx.transaction(async (tx) => {
     const { values } = await lockSettings(tx)
+    await tx.requirePermission?.()
     const violations = {
       ...violationsAbout({ ...openSettings(ctx.secrets, withDefaults(values)), ...changes }),
       ...(storages.length > 0 && { repository_storages: [`can't include: ${storages.join(', ')}`] }),

@@ -77,6 +77,7 @@ export const editBroadcastMessage = (
 ): Promise<BroadcastMessageRow> =>
   ctx.transaction(async (tx) => {
     const held = await lockBroadcastMessage(tx, id)
+    await tx.requirePermission?.()
     if (!held) throw rowNotFound()
     const { id: _id, active: _active, starts_at, ends_at, ...rest } = held
     const message = over({ ...rest, starts_at: new Date(starts_at), ends_at: new Date(ends_at) }, input)
@@ -89,6 +90,7 @@ export const editBroadcastMessage = (
 export const removeBroadcastMessage = (ctx: Ctx, id: number): Promise<void> =>
   ctx.transaction(async (tx) => {
     const held = await lockBroadcastMessage(tx, id)
+    await tx.requirePermission?.()
     if (!held) throw rowNotFound()
     await deleteBroadcastMessage(tx, id)
     await record(ctx, tx, 'broadcast_message_deleted', held)

@@ -30,7 +30,9 @@ export async function switchFeature(ctx: Ctx, name: string, input: FeatureInput)
   const targets = await targetsOf(ctx, input)
   const change = changeOf(input, targets)
   return ctx.transaction(async (tx) => {
-    const feature = { name, gates: change((await lockFeature(tx, name)).gates) }
+    const held = await lockFeature(tx, name)
+    await tx.requirePermission?.()
+    const feature = { name, gates: change(held.gates) }
     await saveFeature(tx, feature)
     await applySetting(tx, name, stateOf(feature.gates) === 'on')
     await emit(tx, {
@@ -46,7 +48,9 @@ export async function switchFeature(ctx: Ctx, name: string, input: FeatureInput)
 /** Resets the switch to its default. Idempotent. */
 export const forgetFeature = (ctx: Ctx, name: string): Promise<void> =>
   ctx.transaction(async (tx) => {
-    if ((await deleteFeature(tx, name)) === 0) return
+    const deleted = await deleteFeature(tx, name)
+    await tx.requirePermission?.()
+    if (deleted === 0) return
     await applySetting(tx, name, undefined)
     await emit(tx, { kind: 'feature_forgotten', actorId: ctx.actor!.id, payload: { name } })
   })

@@ -49,6 +49,15 @@ describe('deployments', () => {
     })
   })
 
+  test('400 for a revision that is longer than any ref with its steps to an ancestor', async ({ world }) => {
+    const { deploy } = await deployed(world)
+    expect(await deploy({ ref: `main${'~0'.repeat(30_000)}` })).toMatchObject({
+      status: 400,
+      json: { message: { ref: ['The branch or tag does not exist'] } },
+    })
+    expect((await deploy({ ref: `main${'~0'.repeat(100)}` })).status).toBe(201)
+  })
+
   test('other deployments stay as they are when one is changed or deleted', async ({ world }) => {
     const { maintainer, at, deploy } = await deployed(world)
     const [first, second] = [(await deploy()).json, (await deploy()).json]

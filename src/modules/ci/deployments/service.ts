@@ -4,10 +4,10 @@ import { emit } from '../../../events/log.ts'
 import { resolve } from '../../../git/refs/resolve.ts'
 import { invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { violationsOf } from '../../../kernel/violations.ts'
-import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { lockToChange, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import type { DeploymentStatus } from '../environments/deployment-queries.ts'
 import { findEnvironment } from '../environments/queries.ts'
-import { ensureEnvironment, makeAvailable, requireProject } from '../environments/service.ts'
+import { ensureEnvironment, makeAvailable } from '../environments/service.ts'
 import { deleteDeployment, findDeployment, insertDeployment, isCurrent, type PlacedRow, setStatus } from './queries.ts'
 
 export async function getDeployment(ctx: Ctx, project: ProjectSubject, id: number): Promise<PlacedRow> {
@@ -35,7 +35,7 @@ export async function createDeployment(ctx: Ctx, project: ProjectSubject, input:
   })
   if (violations) throw invalidFields(violations)
   return ctx.transaction(async (tx) => {
-    await requireProject(tx, project)
+    await lockToChange(tx, project.id)
     const environment = await ensureEnvironment(tx, ctx, project, input.environment)
     const id = await insertDeployment(tx, {
       projectId: project.id,
@@ -59,7 +59,7 @@ export async function createDeployment(ctx: Ctx, project: ProjectSubject, input:
 
 /** Locks a deployment, after its project, in the order in which reports lock them. */
 async function lockDeployment(tx: Tx, project: ProjectSubject, id: number): Promise<PlacedRow> {
-  await requireProject(tx, project)
+  await lockToChange(tx, project.id)
   const found = await findDeployment(tx, project.id, id, { lock: true })
   if (!found) throw rowNotFound()
   return found

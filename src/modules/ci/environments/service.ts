@@ -1,9 +1,9 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { blank, lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
-import { lockProject, type ProjectSubject } from '../../projects/index.ts'
+import { lockToChange, type ProjectSubject } from '../../projects/index.ts'
 import { findLastDeployment } from './deployment-queries.ts'
 import { slugOf, type Tier, tierOf } from './names.ts'
 import {
@@ -63,7 +63,7 @@ export const createEnvironment = (
   input: EnvironmentInput & { readonly name: string },
 ): Promise<EnvironmentRow> =>
   ctx.transaction(async (tx) => {
-    await requireProject(tx, project)
+    await lockToChange(tx, project.id)
     return insertNew(tx, ctx, project, input)
   })
 
@@ -75,11 +75,6 @@ export const ensureEnvironment = async (
   name: string,
 ): Promise<EnvironmentRow> =>
   (await findEnvironmentByName(tx, project.id, name)) ?? (await insertNew(tx, ctx, project, { name }))
-
-/** Locks the project until the transaction ends; `not_found` if it is being deleted. */
-export async function requireProject(tx: Tx, project: ProjectSubject): Promise<void> {
-  if (!(await lockProject(tx, project.id))) throw notFound('Project')
-}
 
 async function insertNew(
   tx: Tx,
@@ -113,7 +108,7 @@ async function requireFree(
 
 /** Locks an environment and its project, so that names stay free; `not_found` without it. */
 async function lockEnvironment(tx: Tx, project: ProjectSubject, id: number): Promise<EnvironmentRow> {
-  await requireProject(tx, project)
+  await lockToChange(tx, project.id)
   const environment = await findEnvironment(tx, project.id, id, { lock: true })
   if (!environment) throw rowNotFound()
   return environment
@@ -161,7 +156,7 @@ const stoppedAtOnce = 100
 export async function stopStaleEnvironments(ctx: Ctx, project: ProjectSubject, before: Date): Promise<number> {
   const stopSome = () =>
     ctx.transaction(async (tx) => {
-      await requireProject(tx, project)
+      await lockToChange(tx, project.id)
       const stale = await lockStale(tx, project.id, before, stoppedAtOnce)
       for (const id of stale)
         await emitChange(tx, ctx, 'environment_stopped', project, await setState(tx, id, 'stopped'))

@@ -40,6 +40,8 @@ export async function giveAward(ctx: Ctx, awarded: Awarded, wanted: string): Pro
   const userId = ctx.actor!.id
   return ctx.transaction(async (tx) => {
     const award = await insertAward(tx, awarded, userId, name)
+    // The insert waits for changes of what is awarded.
+    await tx.requirePermission?.()
     if (!award) throw refuse(taken)
     await finishTodos(tx, userId, awarded.noteable)
     await emit(tx, {

@@ -6,7 +6,14 @@ import { Flag, Optional, Params, Timestamp } from '../../../api/params/types.ts'
 import { kindOf, type NoteableType } from '../noteables/kinds.ts'
 import { type DiscussedSubject, type ResolvingAbility, withArticle } from '../noteables/noteable.ts'
 import { AppliedActions } from '../quick-actions/entity.ts'
-import { answer, beginDiscussion, changeNote, getDiscussion, settleDiscussion } from './discussion-service.ts'
+import {
+  answer,
+  beginDiscussion,
+  changeNote,
+  getDiscussion,
+  getFirstNote,
+  settleDiscussion,
+} from './discussion-service.ts'
 import { Discussion, Note } from './entity.ts'
 import {
   noteBody as body,
@@ -98,7 +105,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       paged: true,
       returns: Note,
       async handle({ subject, params, page, ctx }) {
-        const { discussion_id: id } = await getDiscussion(ctx, about.discussed(subject), params.discussion_id)
+        const { discussion_id: id } = await getFirstNote(ctx, about.discussed(subject), params.discussion_id)
         return fetchPage(ctx.db, noteRow, notesOfDiscussion(about.discussed(subject), ctx.actor, id), page)
       },
     }),

@@ -12,7 +12,7 @@ import type { Applied } from '../quick-actions/apply.ts'
 import { suggestionsAt } from '../suggestions/service.ts'
 import { newDiscussionId } from './discussion-id.ts'
 import { findRoot, hasUnresolved, makeThread, type Resolvable, resolveNotes, unresolveNotes } from './queries.ts'
-import { type DiscussionRow, findDiscussion, type NoteRow } from './record-queries.ts'
+import { type DiscussionRow, findDiscussion, findFirstNote, type NoteRow } from './record-queries.ts'
 import {
   addNote,
   addSystemNote,
@@ -20,6 +20,7 @@ import {
   getNote,
   holdNoteable,
   type NewText,
+  requireRoom,
   saveNote,
   withQuickActions,
 } from './service.ts'
@@ -28,6 +29,13 @@ import { requireText } from './text.ts'
 
 export async function getDiscussion(ctx: Ctx, noteable: Noteable, discussionId: string): Promise<DiscussionRow> {
   const found = await findDiscussion(ctx.db, noteable, ctx.actor, discussionId)
+  if (!found) throw notFound('Discussion')
+  return found
+}
+
+/** The first note of a discussion, without reading the others, which may be long. Throws `not_found`. */
+export async function getFirstNote(ctx: Ctx, noteable: Noteable, discussionId: string): Promise<NoteRow> {
+  const found = await findFirstNote(ctx.db, noteable, ctx.actor, discussionId)
   if (!found) throw notFound('Discussion')
   return found
 }
@@ -58,8 +66,7 @@ export async function answer(
   discussed: Discussed,
   { discussionId, body, createdAt }: NewText & { discussionId: string },
 ): Promise<NoteRow | Applied> {
-  const { notes } = await getDiscussion(ctx, discussed, discussionId)
-  const [first] = notes as [NoteRow]
+  const first = await getFirstNote(ctx, discussed, discussionId)
   // Before quick actions, which may be all that the text has.
   requireAnswerable(discussed, first)
   return withQuickActions(ctx, discussed, body, async (text) => {
@@ -73,7 +80,9 @@ export async function answer(
       const { position, changed_line, resolved } = root
       const place = { position, changedLine: changed_line ?? undefined }
       const input = { discussionId, body: text, threaded: true, place, resolved, suggestions, createdAt }
-      return saveNote(tx, ctx, discussed, input)
+      const note = await saveNote(tx, ctx, discussed, input)
+      await requireRoom(tx, discussed, discussionId)
+      return note
     })
     return getNote(ctx, discussed, id)
   })
@@ -131,8 +140,8 @@ export async function settleDiscussion(
   discussionId: string,
   resolved: boolean,
 ): Promise<DiscussionRow> {
-  const { notes } = await getDiscussion(ctx, discussed, discussionId)
-  if (!notes[0]!.threaded) throw notResolvable()
+  const first = await getFirstNote(ctx, discussed, discussionId)
+  if (!first.threaded) throw notResolvable()
   await settle(ctx, discussed, { discussionId }, resolved)
   return getDiscussion(ctx, discussed, discussionId)
 }

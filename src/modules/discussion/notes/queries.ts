@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, notNull, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import { holderIds } from '../../groups/index.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
@@ -8,6 +8,7 @@ import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, isAbout } from '../noteables/queries.ts'
 import type { ChangedLine } from '../positions/diff-lines.ts'
 import type { NotePlace, Position, TextPosition } from '../positions/position.ts'
+import { longestDiscussion, noteOverhead } from './text.ts'
 
 /** Whether a discussion of the noteable of this type and id is unresolved. */
 export const unresolvedSql = (type: NoteableType, id: Sql): Sql => sql`
@@ -86,6 +87,17 @@ export const findRoot = (tx: Tx, noteable: Noteable, discussionId: string): Prom
       limit 1
     `,
   )
+
+/** The bytes of a note in the record of its discussion. */
+export const bytesOfNote = (alias: string): Sql => raw(`(octet_length(${alias}.body) + ${noteOverhead})`)
+
+export const isTooLong = (tx: Tx, noteable: Noteable, discussionId: string): Promise<boolean> =>
+  tx.exists(sql`
+    select
+    from notes n
+    where ${inDiscussion('n', noteable, discussionId)}
+    having sum(${bytesOfNote('n')}) > ${literal(longestDiscussion)}
+  `)
 
 /** Turns a single note into a discussion. */
 export const makeThread = (tx: Tx, noteable: Noteable, discussionId: string): Promise<number> =>

@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/list.ts'
 import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
-import { join, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
+import { join, literal, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { readableCode, visibleProjects } from '../../projects/index.ts'
 import { groupTypes, isNumbered, kindOf, type NoteableType, numberedOfProjects } from '../noteables/kinds.ts'
@@ -19,6 +19,8 @@ import {
 import type { ChangedLine } from '../positions/diff-lines.ts'
 import type { Position } from '../positions/position.ts'
 import { type SuggestionRow, suggestionsJson } from '../suggestions/queries.ts'
+import { bytesOfNote } from './queries.ts'
+import { longestDiscussion } from './text.ts'
 
 /** A comment on a noteable, or a system note about an action of a user. */
 export const noteRow = {
@@ -90,8 +92,8 @@ const readableSource = (caller: Caller, type: (typeof numberedOfProjects)[number
   )
 `
 
-const joins = (type: NoteableType): Sql => sql`
-  from notes n
+const joins = (type: NoteableType, notes = raw('notes')): Sql => sql`
+  from ${notes} n
     join ${tableOf(type)} m on m.id = n.${columnOf(type)}
     join users u on u.id = n.author_id
     left join users r on r.id = n.resolved_by_id
@@ -123,12 +125,21 @@ const noteJson = (type: NoteableType): Sql => sql`
   )
 `
 
+/** The notes of the discussion of `f`, each with the bytes of those before it. */
+const notesUpToHere = (type: NoteableType): Sql => sql`
+  (
+    select o.*, sum(${bytesOfNote('o')}) over (order by o.id) - ${bytesOfNote('o')} as bytes_before
+    from notes o
+    where o.${columnOf(type)} = f.${columnOf(type)} and o.discussion_id = f.discussion_id
+  )
+`
+
 const discussion = (type: NoteableType): Sql =>
   sql`
     select f.id, f.discussion_id,
       (
-        select json_agg(${noteJson(type)} order by n.id) ${joins(type)}
-        where n.${columnOf(type)} = f.${columnOf(type)} and n.discussion_id = f.discussion_id
+        select json_agg(${noteJson(type)} order by n.id) ${joins(type, notesUpToHere(type))}
+        where n.bytes_before < ${literal(longestDiscussion)}
       ) as notes
     from notes f
   `
@@ -192,6 +203,23 @@ export const findDiscussion = (
         and f.discussion_id = ${discussionId}
         and exists (select from notes n where n.id = f.id and ${visibleNote(caller)})
       order by f.id
+      limit 1
+    `),
+  )
+
+/** The first note of a discussion. Undefined if there is no such discussion, or the caller may not read it. */
+export const findFirstNote = (
+  db: Db | Tx,
+  noteable: Noteable,
+  caller: Caller,
+  discussionId: string,
+): Promise<NoteRow | undefined> =>
+  db.snapshotCache.row(
+    noteRow,
+    byKey(sql`
+      ${note(noteable.type)}
+      where ${isAbout('n', noteable)} and n.discussion_id = ${discussionId} and ${visibleNote(caller)}
+      order by n.id
       limit 1
     `),
   )

@@ -85,6 +85,12 @@ describe('references of a text that moves to another project', () => {
     expect(qualifyReferences(text, 'a/b')).toBe(moved)
   })
 
+  test('a text stays as it is if a long path would make it too long', () => {
+    const text = '#1 '.repeat(333_000)
+    expect(qualifyReferences(text, 'a/'.repeat(2_000)) === text).toBe(true)
+    expect(qualifyReferences(`${'-'.repeat(999_990)} #1`, 'a/b')).toMatch(/ a\/b#1$/)
+  })
+
   test.for(['#1 ', '`', '```\n', '~~~', 'a/', 'a#1'])(
     'references are changed in linear time when %j repeats',
     (part) => {

@@ -91,6 +91,21 @@ export function namedNoteables(text: string, siteUrl: string): NamedNoteable[] {
 /** Maximum characters of a text with qualified references; a longer one stays as it was. */
 const longestQualified = 1_000_000
 
+/**
+ * The text with these replacements, or as it was if they would make it too long: with a long path they make it a thousand times as long,
+ * which is found out before it is made.
+ */
+function replacedWithin(text: string, pattern: RegExp, replacement: (...match: readonly string[]) => string): string {
+  let length = text.length
+  const replaced = text.replace(pattern, (...match: string[]) => {
+    if (length > longestQualified) return ''
+    const made = replacement(...match)
+    length += made.length - match[0]!.length
+    return made
+  })
+  return length > longestQualified ? text : replaced
+}
+
 /** Code in Markdown: a fenced block, or a code span. */
 const code = String.raw`^ {0,3}(?<fence>${'`{3,}'}|~{3,})[^]*?(?:^ {0,3}\k<fence>[${'`'}~]*[ \t]*$|$(?![^]))|${'`'}[^${'`'}\n]*${'`'}`
 /** Without the sign of snippets, which in most texts stands before an amount of money. */
@@ -107,13 +122,13 @@ const signedOutsideCode = new RegExp(`${code}|${signed(qualifiedSigns.join('')).
  */
 export function qualifyReferences(text: string, fullPath: string): string {
   const parent = fullPath.slice(0, fullPath.lastIndexOf('/'))
-  const qualified = text.replace(
-    signedOutsideCode,
-    (found, _fence, path: string | undefined, sign: string | undefined, iid) => {
-      if (sign === undefined || path?.includes('/')) return found
-      if (groupSigns.has(sign)) return path === undefined ? `${parent}${sign}${iid}` : found
-      return `${path === undefined ? fullPath : `${parent}/${path}`}${sign}${iid}`
-    },
-  )
-  return qualified.length > longestQualified ? text : qualified
+  return replacedWithin(text, signedOutsideCode, (found, _fence, path, sign, iid) => {
+    if (sign === undefined || path?.includes('/')) return found!
+    if (groupSigns.has(sign)) return path === undefined ? `${parent}${sign}${iid}` : found!
+    return `${path === undefined ? fullPath : `${parent}/${path}`}${sign}${iid}`
+  })
 }
+
+/** The text with links to uploads of the project `fullPath` as they are read outside of it: the uploads stay there. */
+export const qualifyUploads = (text: string, fullPath: string): string =>
+  replacedWithin(text, /\]\(\/uploads\//g, () => `](/${fullPath}/uploads/`)

@@ -17,10 +17,10 @@ import { replaceSuggestions, suggestionsAt } from '../suggestions/service.ts'
 import { finishTodos } from '../todos/service.ts'
 import { newDiscussionId } from './discussion-id.ts'
 import { noteMentions } from './mentions.ts'
-import { deleteNote, insertNote, type NewNote, updateNote } from './queries.ts'
+import { deleteNote, insertNote, isTooLong, type NewNote, updateNote } from './queries.ts'
 import { findNote, type NoteRow } from './record-queries.ts'
 import type { NoteSubject } from './subject.ts'
-import { requireText } from './text.ts'
+import { refuseNote, requireLength, requireText } from './text.ts'
 
 /** Adds a note that says what a user did: `closed`, `changed title from **a** to **b**`. */
 export async function addSystemNote(
@@ -33,9 +33,13 @@ export async function addSystemNote(
   await insertNote(tx, noteable, { authorId, discussionId: newDiscussionId(), system: true, body, createdAt })
 }
 
-/** Locks the noteable until the transaction ends, so that notes are written one after the other. Throws if it is gone. */
+/**
+ * Locks the noteable until the transaction ends, so that notes are written one after the other. Throws if it is gone, or the caller has lost
+ * the permission meanwhile.
+ */
 export async function holdNoteable(tx: Tx, discussed: Discussed): Promise<void> {
   if (!(await discussed.touch(tx))) throw rowNotFound()
+  await tx.requirePermission?.()
 }
 
 /** As `holdNoteable`, before a new note: the first note makes the row of some kinds. Resolves to the noteable with its id. */
@@ -46,6 +50,7 @@ async function beginNote(tx: Tx, ctx: Ctx, discussed: Discussed): Promise<Discus
   }
   const id = await discussed.begin(tx, ctx)
   if (id === undefined) throw rowNotFound()
+  await tx.requirePermission?.()
   return { ...discussed, id, iid: id }
 }
 
@@ -69,6 +74,11 @@ export type NoteInput = Pick<NewNote, 'discussionId' | 'body' | 'threaded' | 're
   readonly createdAt: Date | undefined
   /** Those of its text. */
   readonly suggestions?: readonly NewSuggestion[]
+}
+
+/** Throws if the notes of a discussion, of which one has been added or has grown, are too long for its record. */
+export async function requireRoom(tx: Tx, noteable: Noteable, discussionId: string): Promise<void> {
+  if (await isTooLong(tx, noteable, discussionId)) throw refuseNote('discussion', 'is too long; begin another one')
 }
 
 /** Writes a note of the caller and its consequences. The noteable is locked. */
@@ -131,6 +141,8 @@ export async function withQuickActions<Saved extends object>(
 ): Promise<(Saved & { readonly applied?: Applied }) | Applied> {
   requireText(body)
   const { text, actions } = quickActions ? parseQuickActions(body, quickActions.known) : { text: body, actions: [] }
+  // Pictures are longer than the actions that stand for them.
+  requireLength(text)
   const saved = text.trim() === '' && actions.length > 0 ? undefined : await save(text)
   if (!quickActions || actions.length === 0) return saved!
   const applied = await quickActions.apply(ctx, actions)
@@ -153,7 +165,8 @@ export async function editNote(ctx: Ctx, { note, discussed }: NoteSubject, body:
   await ctx.transaction(async (tx) => {
     await holdNoteable(tx, discussed)
     if (!(await updateNote(tx, note.id, body))) throw rowNotFound()
-    await replaceSuggestions(tx, note.id, note.suggestions ?? [], suggestions)
+    if (body.length > note.body.length) await requireRoom(tx, discussed, note.discussion_id)
+    if (note.position) await replaceSuggestions(tx, note.id, suggestions)
     await noteMentions(tx, discussed, { noteId: note.id, text: body, authorId: note.author.id })
     await emit(tx, {
       kind: 'note_updated',

@@ -28,6 +28,8 @@ const loadNote =
 
 const note_id = Id({ description: 'ID of the note' })
 
+const identityOf = ({ note }: NoteSubject): unknown => note.id
+
 /** A note of a noteable. */
 export const noteOf = <T extends { readonly facts: Facts }, A extends string, P extends TObject>(
   about: DiscussedSubject<T, A, P>,
@@ -36,6 +38,7 @@ export const noteOf = <T extends { readonly facts: Facts }, A extends string, P 
     ...about.subject,
     params: Params({ ...about.subject.params.properties, note_id }) as TObject,
     load: loadNote(about) as never,
+    identityOf,
   })
 
 /** A note of a discussion. */
@@ -50,4 +53,5 @@ export const noteOfDiscussion = <T extends { readonly facts: Facts }, A extends 
       discussion_id: Text({ description: 'ID of the discussion' }),
     }) as TObject,
     load: loadNote(about) as never,
+    identityOf,
   })

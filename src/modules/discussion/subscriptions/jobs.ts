@@ -1,16 +1,20 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import { job } from '../../../jobs/job.ts'
 import { queues } from '../../../jobs/reaction.ts'
+import type { Mail } from '../../../mail/mailer.ts'
 import { asAccounts } from '../../accounts/index.ts'
 import type { NotificationEvent, Recipient } from '../../groups/index.ts'
-import { sendMails } from '../../instance/index.ts'
-import { kindOf, type PlannedType } from '../noteables/kinds.ts'
+import { deliver, delivery, sendMailsBy } from '../../instance/index.ts'
+import { isNoteableType, kindOf, type PlannedType } from '../noteables/kinds.ts'
 import { excerptOf, noteMail, openingMail, todoMail } from './mails.ts'
 import {
   findMailedNote,
+  isStillWanted,
   type MailedNote,
+  type MailedNoteable,
   recipientsOfNote,
   recipientsOfOpening,
   recipientsOfTodos,
@@ -18,6 +22,45 @@ import {
 
 /** Maximum notes of one author that are mailed within an hour, and of their mentions and assignments elsewhere. */
 const mostAnHour = 100
+
+/** Sends a mail about a noteable, if its recipient may still read that and wants it: it may have waited for days. */
+export const deliverNoteableMail = job({
+  name: 'deliver_noteable_mail',
+  ...delivery,
+  input: Type.Object({
+    mailId: Type.Integer(),
+    userId: Type.Integer(),
+    type: Type.String(),
+    noteableId: Type.Integer(),
+    noteId: Type.Union([Type.Integer(), Type.Null()]),
+  }),
+  key: ({ mailId }) => `deliver_noteable_mail:${mailId}`,
+  run: ({ mailId, type, ...waiting }, ctx) =>
+    deliver(
+      ctx,
+      mailId,
+      async (address) => isNoteableType(type) && isStillWanted(ctx.db, { type, ...waiting, address }),
+    ),
+})
+
+/** A mail about a noteable and its recipient; `noteId` is the note that it quotes. */
+export type NoteableMail = {
+  readonly mail: Mail
+  readonly to: Pick<Recipient, 'id'>
+  readonly noteable: Pick<MailedNoteable, 'type' | 'id'>
+  readonly noteId?: number
+}
+
+/** Queues mails about noteables. */
+export const sendNoteableMails = (tx: Tx, mails: readonly NoteableMail[]): Promise<void> =>
+  sendMailsBy(
+    tx,
+    deliverNoteableMail,
+    mails.map(({ mail, to, noteable, noteId = null }) => ({
+      mail,
+      input: { userId: to.id, type: noteable.type, noteableId: noteable.id, noteId },
+    })),
+  )
 
 /** Mails a note to users whose notification settings ask for it. */
 export const mailNoteJob = job({
@@ -31,13 +74,21 @@ export const mailNoteJob = job({
     const people = await recipientsOfNote(ctx.db, note)
     const html = await htmlFor(ctx, people, note)
     await ctx.transaction((tx) =>
-      sendMails(
+      sendNoteableMails(
         tx,
-        people.map((to) => noteMail(ctx.site, to, note, html.get(to.id))),
+        people.map((to) => ({
+          mail: noteMail(ctx.site, to, note, html.get(to.id)),
+          to,
+          noteable: note.noteable,
+          noteId: note.id,
+        })),
       ),
     )
   },
 })
+
+/** Maximum characters of a quote as HTML: the mails of all recipients are stored at once. A longer one is mailed as text. */
+const longestHtml = 50_000
 
 /**
  * The quoted part of a note as HTML for each recipient: its references are links if the recipient may see what they name. The text is
@@ -54,7 +105,7 @@ async function htmlFor(ctx: Ctx, people: readonly Recipient[], note: MailedNote)
   )
   for (const [id, reader] of readers) {
     const [excerpt] = await reader.markdown.html(reader, [{ text: excerptOf(note.body), place }])
-    if (excerpt) found.set(id, excerpt.html)
+    if (excerpt && excerpt.html.length <= longestHtml) found.set(id, excerpt.html)
   }
   return found
 }
@@ -68,9 +119,9 @@ export const mailTodosJob = job({
   async run({ todoIds }, ctx) {
     const todos = await recipientsOfTodos(ctx.db, todoIds, mostAnHour)
     await ctx.transaction((tx) =>
-      sendMails(
+      sendNoteableMails(
         tx,
-        todos.map((todo) => todoMail(ctx.site, todo)),
+        todos.map((todo) => ({ mail: todoMail(ctx.site, todo), to: todo, noteable: todo.noteable })),
       ),
     )
   },
@@ -95,9 +146,9 @@ export const mailOpeningJob = job({
     if (!isOpening(type)) return
     const people = await recipientsOfOpening(ctx.db, type, { id, actorId }, openings[type], mostAnHour)
     await ctx.transaction((tx) =>
-      sendMails(
+      sendNoteableMails(
         tx,
-        people.map((each) => openingMail(ctx.site, each)),
+        people.map((each) => ({ mail: openingMail(ctx.site, each), to: each, noteable: each.noteable })),
       ),
     )
   },

@@ -12,6 +12,7 @@ const level = (name: Parameters<typeof levelNumber>[0]): Sql => literal(levelNum
 /** A noteable as mails name it. */
 export type MailedNoteable = {
   readonly type: NoteableType
+  readonly id: number
   /** Its number, or the object id of a commit. */
   readonly iid: number | string
   readonly title: string
@@ -26,7 +27,8 @@ const author = raw(`json_build_object('name', by_whom.name, 'username', by_whom.
 const noteable = (type: NoteableType): Sql =>
   sql`
     json_build_object(
-      'type', ${type}::text, 'iid', ${numberOf(type, 'm')}, 'title', m.title, 'full_path', ${holderPath(type)}
+      'type', ${type}::text, 'id', m.id, 'iid', ${numberOf(type, 'm')}, 'title', m.title, 'full_path',
+      ${holderPath(type)}
     )
   `
 
@@ -67,6 +69,32 @@ const reached = (type: NoteableType): Sql =>
     and ${chosen} <> ${level('disabled')}
     and not exists (select from namespaces a where a.id = any(n.traversal_ids) and a.emails_disabled)
   `
+
+/** A mail about a noteable that waits to be sent: its recipient and their address, and the note that it quotes. */
+export type WaitingMail = {
+  readonly type: NoteableType
+  readonly noteableId: number
+  readonly userId: number
+  readonly address: string
+  readonly noteId: number | null
+}
+
+/** Whether the recipient of a waiting mail still has the right to read it, its address, and has not turned off such mails since. */
+export const isStillWanted = async (
+  db: Db,
+  { type, noteableId, userId, address, noteId }: WaitingMail,
+): Promise<boolean> =>
+  (await db.row(
+    { id: integer },
+    sql`
+      select u.id
+      from ${tableOf(type)} m ${around(type)} join users u on u.id = ${userId} ${settings(type)}
+      where m.id = ${noteableId}
+        and ${reached(type)}
+        and ${mailAddress} = ${address}
+        and (${noteId}::bigint is null or exists (select from notes o where o.id = ${noteId}))
+    `,
+  )) !== undefined
 
 export const mailedNoteRow = {
   id: integer,

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { boolean, integer, json, notNull, type RowOf, text } from '../../../db/row.ts'
+import { boolean, integer, json, notNull, nullable, type RowOf, text } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { TextPosition } from '../positions/position.ts'
 
@@ -53,6 +53,15 @@ export const insertSuggestions = (tx: Tx, noteId: number, suggestions: readonly 
     ) with ordinality as s("fromLine", "toLine", shift, outdated, "fromContent", "toContent", place)
     order by s.place
   `)
+
+/** The suggestions of a note, in the order of its text. */
+export const suggestionsOfNote = async (tx: Tx, noteId: number): Promise<readonly SuggestionRow[]> =>
+  (
+    await tx.row(
+      { suggestions: nullable(json<SuggestionRow[]>()) },
+      sql`select ${suggestionsJson} as suggestions from notes n where n.id = ${noteId}`,
+    )
+  )?.suggestions ?? []
 
 export const deleteSuggestions = (tx: Tx, noteId: number): Promise<number> =>
   tx.run(sql`delete from suggestions where note_id = ${noteId}`)

@@ -5,7 +5,7 @@ import type { DiffLine } from '../positions/diff-lines.ts'
 import type { Position } from '../positions/position.ts'
 import { linesIn } from './lines.ts'
 import { parseSuggestions, type Suggested } from './parse.ts'
-import { deleteSuggestions, insertSuggestions, type NewSuggestion, type SuggestionRow } from './queries.ts'
+import { deleteSuggestions, insertSuggestions, type NewSuggestion, suggestionsOfNote } from './queries.ts'
 
 /** Maximum characters of the lines that the suggestions of one note replace: their records copy them. Further ones cannot be applied. */
 export const mostReplaced = 256 * 1024
@@ -56,13 +56,9 @@ function endedAs(before: string, text: string): string {
   return before.endsWith('\n') ? broken : broken.replace(/\r?\n$/, '')
 }
 
-/** Replaces the suggestions of a note whose text has changed, unless they are the same as before. */
-export async function replaceSuggestions(
-  tx: Tx,
-  noteId: number,
-  before: readonly SuggestionRow[],
-  now: readonly NewSuggestion[],
-): Promise<void> {
+/** Replaces the suggestions of a note whose text has changed, unless they are the same as before. The noteable is locked. */
+export async function replaceSuggestions(tx: Tx, noteId: number, now: readonly NewSuggestion[]): Promise<void> {
+  const before = await suggestionsOfNote(tx, noteId)
   const isSame =
     before.length === now.length &&
     before.every(({ from_line, to_line, to_content }, index) => {

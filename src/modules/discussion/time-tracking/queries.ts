@@ -1,9 +1,10 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, type RowOf } from '../../../db/row.ts'
-import { type Sql, sql } from '../../../db/sql.ts'
+import { literal, type Sql, sql } from '../../../db/sql.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, tableOf } from '../noteables/queries.ts'
+import { longestDuration } from './duration.ts'
 
 export const timeRow = {
   /** Seconds; 0 without an estimate. */
@@ -13,9 +14,14 @@ export const timeRow = {
 }
 export type TimeRow = RowOf<typeof timeRow>
 
-/** The seconds spent on the noteable of this type and id. */
-export const timeSpentSql = (type: NoteableType, id: Sql): Sql =>
-  sql`(select coalesce(sum(s.seconds), 0)::integer from time_logs s where s.${columnOf(type)} = ${id})`
+/** The seconds spent on the noteable of this type and id. Sums of imported logs may be out of bounds: without these, no list could be read. */
+export const timeSpentSql = (type: NoteableType, id: Sql): Sql => sql`
+  (
+    select least(greatest(coalesce(sum(s.seconds), 0), 0), ${literal(longestDuration)})::integer
+    from time_logs s
+    where s.${columnOf(type)} = ${id}
+  )
+`
 
 export const findTimes = (db: Db, { type, id }: Noteable): Promise<TimeRow | undefined> =>
   db.row(
@@ -27,10 +33,12 @@ export const findTimes = (db: Db, { type, id }: Noteable): Promise<TimeRow | und
     `,
   )
 
-/** The same, and locks them for concurrent changes. */
+/** The same, and locks them for concurrent changes. Throws if the caller has lost the permission meanwhile. */
 export const lockTimes = async (tx: Tx, noteable: Noteable): Promise<TimeRow | undefined> => {
   const held = await tx.run(sql`select from ${tableOf(noteable.type)} where id = ${noteable.id} for no key update`)
-  return held > 0 ? findTimes(tx, noteable) : undefined
+  if (held === 0) return undefined
+  await tx.requirePermission?.()
+  return findTimes(tx, noteable)
 }
 
 /** Negative to subtract. */

@@ -48,6 +48,10 @@ export const insertTodos = (
     `,
   )
 
+/** False if the noteable is deleted. It cannot be until the transaction ends. */
+export const keepNoteable = async (tx: Tx, { type, id }: Pick<Noteable, 'type' | 'id'>): Promise<boolean> =>
+  (await tx.run(sql`select from ${tableOf(type)} where id = ${id} for key share`)) > 0
+
 /** Marks the todos of a user for a noteable as done. */
 export const finishTodosOn = (tx: Tx, userId: number, noteable: Pick<Noteable, 'type' | 'id'>): Promise<number> =>
   tx.run(sql`

@@ -1,9 +1,10 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { buildMail, sendMail, signature } from '../../instance/index.ts'
+import { sendMemberMail } from '../members/mail-jobs.ts'
 import { placeLines } from '../members/mails.ts'
 import type { MemberSource } from '../members/queries.ts'
-import { findPlace, findRecipient, recipientsWhoDecide } from '../members/recipient-queries.ts'
+import { findPlace, findRecipient, levelToDecide, recipientsWhoDecide } from '../members/recipient-queries.ts'
 
 /** Mails an access request to the users who manage the members. */
 export async function mailAccessRequest(
@@ -13,9 +14,12 @@ export async function mailAccessRequest(
   requester: { name: string; username: string },
 ): Promise<void> {
   const place = await findPlace(tx, source)
+  const level = levelToDecide(source)
   for (const to of await recipientsWhoDecide(tx, source))
-    await sendMail(
+    await sendMemberMail(
       tx,
+      source,
+      { userId: to.id, level },
       buildMail(
         site,
         to.address,

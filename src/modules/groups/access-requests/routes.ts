@@ -1,5 +1,5 @@
 import { levels, memberLevels, projectMemberLevels } from '../../../access/levels.ts'
-import { allows } from '../../../access/policy.ts'
+import { allowsNow } from '../../../api/allows-now.ts'
 import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Params, Whole } from '../../../api/params/types.ts'
@@ -72,10 +72,10 @@ export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, hol
       allow: 'read_member',
       params: Params({ user_id: userId }),
       returns: null,
-      async handle({ subject: held, params, ctx }) {
-        const mayManage = allows(subject.policy.admin_member, ctx.actor, held.facts)
-        await endRequest(ctx, askedOf(held), await membershipOf(held, ctx), params.user_id, mayManage)
-      },
+      handle: async ({ subject: held, params, ctx }) =>
+        endRequest(ctx, askedOf(held), await membershipOf(held, ctx), params.user_id, (tx) =>
+          allowsNow(subject, 'admin_member', held.id, ctx, tx),
+        ),
     }),
   ]
 })

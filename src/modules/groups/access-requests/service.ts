@@ -1,12 +1,12 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { forbidden, invalidFields, rowNotFound, tooManyRequests } from '../../../kernel/failure.ts'
 import { countHit } from '../../../settings/queries.ts'
-import { lockAccess } from '../../namespaces/index.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { mailMember } from '../members/mails.ts'
 import { findMember, type MemberRow } from '../members/queries.ts'
-import { admitMember, type Membership } from '../members/service.ts'
+import { admitMember, lockMembership, type Membership } from '../members/service.ts'
 import { mailAccessRequest, mailDenial } from './mails.ts'
 import {
   type AccessRequestRow,
@@ -25,15 +25,11 @@ const maxRequestsPerHour = 10
 /**
  * Requests access for the caller. Throws `invalid` if they have access from any source, or have requested it already.
  */
-export async function requestAccess(
-  ctx: Ctx,
-  { holder, level }: Asked,
-  membership: Membership,
-): Promise<AccessRequestRow> {
+export async function requestAccess(ctx: Ctx, { holder, level }: Asked, source: Membership): Promise<AccessRequestRow> {
   const { id } = ctx.actor!
   return ctx.transaction(async (tx) => {
     // Serialised with changes of members, so that no request of a member remains.
-    await lockAccess(tx)
+    const membership = await lockMembership(tx, ctx.plan, source)
     if (!(await takesRequests(tx, holder))) throw forbidden()
     const known = level > 0 || (await findMember(tx, membership, id)) !== undefined
     if (known || !(await insertAccessRequest(tx, holder, id)))
@@ -53,11 +49,11 @@ export async function requestAccess(
 export async function approveRequest(
   ctx: Ctx,
   { holder }: Asked,
-  membership: Membership,
+  source: Membership,
   { userId, level }: { userId: number; level: number },
 ): Promise<MemberRow> {
   return ctx.transaction(async (tx) => {
-    await lockAccess(tx)
+    const membership = await lockMembership(tx, ctx.plan, source)
     if (!(await findAccessRequest(tx, holder, userId))) throw rowNotFound()
     await admitMember(tx, membership, { userId, level, expiresAt: null, actorId: ctx.actor!.id })
     await mailMember(tx, ctx, membership, 'granted', { userId, level, expiresAt: null })
@@ -72,15 +68,15 @@ export async function approveRequest(
 export async function endRequest(
   ctx: Ctx,
   { holder }: Asked,
-  membership: Membership,
+  source: Membership,
   userId: number,
-  mayManage: boolean,
+  mayManage: (tx: Tx) => Promise<boolean>,
 ): Promise<void> {
   const own = ctx.actor!.id === userId
-  if (!own && !mayManage) throw forbidden()
   await ctx.transaction(async (tx) => {
     // Waits for a concurrent approval, after which the request is gone.
-    await lockAccess(tx)
+    const membership = await lockMembership(tx, ctx.plan, source)
+    if (!own && !(await mayManage(tx))) throw forbidden()
     if (!(await deleteAccessRequest(tx, holder, userId))) throw rowNotFound()
     if (!own) await mailDenial(tx, ctx, membership, userId)
     await emit(tx, {

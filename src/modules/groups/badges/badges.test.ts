@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest'
+import { waitingFor } from '../../../../test/tables/instance.ts'
 import { type Client, git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
+import { lockBadge } from './queries.ts'
 
 const bases = ['groups', 'projects'] as const
 const link = 'https://ci.example.org/%{project_path}?ref=%{default_branch}'
@@ -72,6 +74,22 @@ describe.for(bases)('badges of %s', (base) => {
       expect(await world.root.get(`${badges}/render?${query}`)).toMatchObject(refused)
       expect(await world.root.post(badges, { link_url: fine, image_url: bad })).toMatchObject({ status: 400 })
     }
+  })
+
+  test('two changes of a badge at the same moment both take effect', async ({ world }) => {
+    const badges = await placeIn(world, base)
+    const url = 'https://a.example/'
+    const { id } = (await world.root.post(badges, { link_url: url, image_url: url })).json
+    const sent = await world.db.transaction(async (tx) => {
+      const of = base === 'groups' ? 'group' : 'project'
+      await lockBadge(tx, { of, id: Number(badges.split('/')[2]) }, id)
+      const changes = [{ name: 'build' }, { link_url: `${url}new` }]
+      const waiting = changes.map((change) => world.root.put(`${badges}/${id}`, change))
+      await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(2)
+      return { waiting }
+    })
+    expect((await Promise.all(sent.waiting)).map(({ status }) => status)).toEqual([200, 200])
+    expect((await world.root.get(`${badges}/${id}`)).json).toMatchObject({ name: 'build', link_url: `${url}new` })
   })
 
   test.for([

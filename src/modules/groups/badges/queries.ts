@@ -37,6 +37,10 @@ export const badgesOf = (holder: Holder, name: string | undefined): List => ({
 export const findBadge = (db: Db, holder: Holder, id: number): Promise<BadgeRow | undefined> =>
   db.row(badgeRow, sql`select ${columns} from badges b where b.id = ${id} and ${shownWith(holder)}`)
 
+/** A badge of the holder itself, locked until the transaction ends. */
+export const lockBadge = (tx: Tx, holder: Holder, id: number): Promise<BadgeRow | undefined> =>
+  tx.row(badgeRow, sql`select ${columns} from badges b where b.id = ${id} and ${heldBy('b', holder)} for no key update`)
+
 export type BadgeValues = { name: string | null; link_url: string; image_url: string }
 
 export async function insertBadge(

@@ -4,7 +4,15 @@ import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.t
 import { blank, lengthViolations, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { fill } from './placeholders.ts'
-import { type BadgeRow, type BadgeValues, deleteBadge, findBadge, insertBadge, updateBadge } from './queries.ts'
+import {
+  type BadgeRow,
+  type BadgeValues,
+  deleteBadge,
+  findBadge,
+  insertBadge,
+  lockBadge,
+  updateBadge,
+} from './queries.ts'
 
 const maxLengths = { name: 255, url: 2048 }
 
@@ -41,6 +49,8 @@ export async function createBadge(ctx: Ctx, holder: Holder, values: BadgeValues)
   checkUrls(values, values.name ?? undefined)
   return ctx.transaction(async (tx) => {
     const badge = await insertBadge(tx, holder, values)
+    // The insert waits for changes of the holder.
+    await tx.requirePermission?.()
     await record(ctx, tx, 'badge_created', holder, badge.id)
     return badge
   })
@@ -61,14 +71,17 @@ export async function editBadge(
   id: number,
   changes: { [K in keyof BadgeValues]?: BadgeValues[K] | undefined },
 ): Promise<BadgeRow> {
-  const { name, link_url, image_url } = await ownBadge(ctx, holder, id, 'edit')
-  const values = {
-    name: changes.name === undefined ? name : changes.name,
-    link_url: changes.link_url ?? link_url,
-    image_url: changes.image_url ?? image_url,
-  }
-  checkUrls(values, values.name ?? undefined)
+  await ownBadge(ctx, holder, id, 'edit')
   return ctx.transaction(async (tx) => {
+    const held = await lockBadge(tx, holder, id)
+    await tx.requirePermission?.()
+    if (!held) throw rowNotFound()
+    const values = {
+      name: changes.name === undefined ? held.name : changes.name,
+      link_url: changes.link_url ?? held.link_url,
+      image_url: changes.image_url ?? held.image_url,
+    }
+    checkUrls(values, values.name ?? undefined)
     const badge = await updateBadge(tx, holder, id, values)
     if (!badge) throw rowNotFound()
     await record(ctx, tx, 'badge_updated', holder, id)
@@ -79,7 +92,9 @@ export async function editBadge(
 export async function removeBadge(ctx: Ctx, holder: Holder, id: number): Promise<void> {
   await ownBadge(ctx, holder, id, 'delete')
   await ctx.transaction(async (tx) => {
-    if (!(await deleteBadge(tx, holder, id))) throw rowNotFound()
+    const deleted = await deleteBadge(tx, holder, id)
+    await tx.requirePermission?.()
+    if (!deleted) throw rowNotFound()
     await record(ctx, tx, 'badge_deleted', holder, id)
   })
 }

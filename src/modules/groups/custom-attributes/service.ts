@@ -20,6 +20,8 @@ export async function setCustomAttribute(
   if (violations) throw invalidFields(violations)
   await ctx.transaction(async (tx) => {
     await saveCustomAttribute(tx, holder, attribute)
+    // It waits for changes of the holder and of the attribute.
+    await tx.requirePermission?.()
     await record(ctx, tx, 'custom_attribute_set', holder, attribute.key)
   })
   return attribute
@@ -27,7 +29,9 @@ export async function setCustomAttribute(
 
 export async function removeCustomAttribute(ctx: Ctx, holder: Holder, key: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    if (!(await deleteCustomAttribute(tx, holder, key))) throw rowNotFound()
+    const deleted = await deleteCustomAttribute(tx, holder, key)
+    await tx.requirePermission?.()
+    if (!deleted) throw rowNotFound()
     await record(ctx, tx, 'custom_attribute_removed', holder, key)
   })
 }

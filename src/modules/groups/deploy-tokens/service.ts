@@ -40,6 +40,8 @@ export async function createDeployToken(
       digest: digestOf(secret),
       creatorId: ctx.actor!.id,
     })
+    // The insert waits for changes of the holder.
+    await tx.requirePermission?.()
     await emit(tx, {
       kind: 'deploy_token_created',
       ...placeOf(holder),
@@ -54,7 +56,9 @@ export async function createDeployToken(
 /** Revokes a deploy token from the next request on. The row stays, marked as revoked. */
 export async function endDeployToken(ctx: Ctx, holder: Holder, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
-    if (!(await revokeDeployToken(tx, holder, id))) throw rowNotFound()
+    const revoked = await revokeDeployToken(tx, holder, id)
+    await tx.requirePermission?.()
+    if (!revoked) throw rowNotFound()
     await emit(tx, {
       kind: 'deploy_token_revoked',
       ...placeOf(holder),

@@ -13,7 +13,7 @@ const named = (more: object = {}) => {
 const refusedWith = (text: string) => ({ status: 400, json: { message: `Failed to save group {${text}}` } })
 
 describe('POST /groups', () => {
-  test('403 for a group of a user who is deleted while its creation waits for a lock', async ({ world }) => {
+  test('401 for a group of a user who is deleted while its creation waits for a lock', async ({ world }) => {
     const ann = await world.user()
     const sent = named()
     const answers = await world.db.transaction(async (tx) => {
@@ -25,7 +25,7 @@ describe('POST /groups', () => {
       return { deleted, made }
     })
     expect((await answers.deleted).status).toBe(204)
-    expect((await answers.made).status).toBe(403)
+    expect((await answers.made).status).toBe(401)
     expect((await world.root.get(`/groups/${sent.path}`)).status).toBe(404)
   })
 

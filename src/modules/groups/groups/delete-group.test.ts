@@ -5,6 +5,7 @@ import { failJobs, jobAttempts } from '../../../../test/jobs.ts'
 import { addProjectAccess, shareProject } from '../../../../test/tables/access.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { changeGroup, existingGroups } from '../../../../test/tables/groups.ts'
+import { waitingFor } from '../../../../test/tables/instance.ts'
 import { projectRow, projectsLeftIn, routesBelow } from '../../../../test/tables/projects.ts'
 import { daysAgo } from '../../../../test/tables/statements.ts'
 import { test } from '../../../../test/world.ts'
@@ -13,6 +14,8 @@ import { projectRepositoryDir } from '../../projects/repositories/location.ts'
 import { openForWriting } from '../../projects/repositories/open.ts'
 import { removeMarkedGroups, resumeGroupRemovals } from './due-jobs.ts'
 import { removeGroup } from './jobs.ts'
+import { lockGroup } from './queries.ts'
+import { removeHeld } from './removal.ts'
 
 describe('DELETE /groups/:id without delayed deletion', () => {
   test.beforeEach(({ world }) => world.settings({ deletion_adjourned_period: 0 }))
@@ -180,6 +183,21 @@ describe('DELETE /groups/:id with delayed deletion', () => {
     expect((await world.anonymous.post(restore)).status).toBe(401)
     expect((await bob.post(restore)).status).toBe(403)
     expect(await ann.post(restore)).toMatchObject({ status: 201, json: { id: group.id, marked_for_deletion_on: null } })
+  })
+
+  test('a group whose removal has begun meanwhile is not restored', async ({ world }) => {
+    const group = await world.group()
+    await world.root.delete(`/groups/${group.id}`)
+    const ctx = await contextFor(world, null)
+    const sent = await ctx.transaction(async (tx) => {
+      const held = await lockGroup(tx, group.id)
+      const waiting = world.root.post(`/groups/${group.id}/restore`)
+      await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(1)
+      await removeHeld(tx, held!, null)
+      return { waiting }
+    })
+    expect((await sent.waiting).status).toBe(404)
+    expect(await eventsOf(world, { group: group.id, kind: 'group_restored' })).toEqual([])
   })
 
   test('a job removes groups whose delay is over, not restored ones', async ({ world }) => {

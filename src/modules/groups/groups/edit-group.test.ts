@@ -1,8 +1,10 @@
 import { describe, expect } from 'vitest'
-import { shareProject } from '../../../../test/tables/access.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
-import { projectRow } from '../../../../test/tables/projects.ts'
+import { waitingFor } from '../../../../test/tables/instance.ts'
 import { test, unique } from '../../../../test/world.ts'
+import { visibilities } from '../../../access/levels.ts'
+import { lockAccess } from '../../namespaces/index.ts'
+import { updateGroupAttributes } from './edit-queries.ts'
 
 const forbidden = { status: 403, json: { message: '403 Forbidden' } }
 
@@ -41,6 +43,45 @@ describe('PUT /groups/:id', () => {
     const group = await world.group()
     const before = (await world.root.get(`/groups/${group.id}`)).json
     expect((await world.root.put(`/groups/${group.id}`, {})).json).toEqual(before)
+  })
+
+  test('an edit waits for changes of access only if it changes path, name, visibility or sharing', async ({
+    world,
+  }) => {
+    const group = await world.group({ description: 'Before' })
+    const at = `/groups/${group.id}`
+    const { name, path, visibility, share_with_group_lock } = (await world.root.get(at)).json
+    const same = { name, path, visibility, share_with_group_lock }
+    const waiting = await world.db.transaction(async (tx) => {
+      await lockAccess(tx)
+      const edited = await world.root.put(at, { ...same, description: 'After' })
+      expect(edited).toMatchObject({ status: 200, json: { description: 'After' } })
+      const answers = []
+      for (const changed of [{ name: 'Other' }, { visibility: 'public' }, { share_with_group_lock: true }]) {
+        answers.push(world.root.put(at, changed))
+        await expect.poll(() => waitingFor(world, 'advisory lock')).toHaveLength(answers.length)
+      }
+      return answers
+    })
+    for (const answer of waiting) expect((await answer).status).toBe(200)
+    expect((await world.root.get(at)).json).toMatchObject({
+      description: 'After',
+      name: 'Other',
+      visibility: 'public',
+      share_with_group_lock: true,
+    })
+  })
+
+  test('an edit that sends attributes as they were undoes a change of them meanwhile', async ({ world }) => {
+    const group = await world.group({ visibility: 'private' })
+    const at = `/groups/${group.id}`
+    const { answer } = await world.db.transaction(async (tx) => {
+      await updateGroupAttributes(tx, group.id, { visibility: visibilities.public })
+      const answer = world.root.put(at, { visibility: 'private', description: 'After' })
+      await world.waitsForLock()
+      return { answer }
+    })
+    expect(await answer).toMatchObject({ status: 200, json: { visibility: 'private', description: 'After' } })
   })
 
   test('null clears the optional attributes of a group', async ({ world }) => {
@@ -147,8 +188,7 @@ describe('PUT /groups/:id', () => {
     const top = await world.group()
     const inner = await world.group({ parent: await world.group({ parent: top }) })
     const project = await world.project({ group: inner })
-    await shareProject(world, project.id, partners.id, 30)
-    await world.root.put(`/groups/${inner.id}`, { share_with_group_lock: false })
+    await world.root.post(`/projects/${project.id}/share`, { group_id: partners.id, group_access: 30 })
     expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
     await world.root.put(`/groups/${top.id}`, { share_with_group_lock: true })
     expect((await world.root.get(`/groups/${inner.id}`)).json.share_with_group_lock).toBe(true)
@@ -161,12 +201,11 @@ describe('PUT /groups/:id', () => {
   test('locking a group ends shares of its projects at once', async ({ world }) => {
     const ann = await world.user()
     const partners = await world.group({ members: [[ann, 'developer']] })
-    const project = await world.project()
-    await shareProject(world, project.id, partners.id, 30)
-    const [{ namespace_id }] = await projectRow(world, project.id, 'namespace_id')
-    await world.root.put(`/groups/${namespace_id}`, { share_with_group_lock: false })
+    const group = await world.group()
+    const project = await world.project({ group })
+    await world.root.post(`/projects/${project.id}/share`, { group_id: partners.id, group_access: 30 })
     expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
-    await world.root.put(`/groups/${namespace_id}`, { share_with_group_lock: true })
+    await world.root.put(`/groups/${group.id}`, { share_with_group_lock: true })
     expect((await ann.get(`/projects/${project.id}`)).status).toBe(404)
   })
 })

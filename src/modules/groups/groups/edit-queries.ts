@@ -2,7 +2,7 @@ import { levels } from '../../../access/levels.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, nullable } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { updateNamespace } from '../../namespaces/index.ts'
+import { updateNamespace, within } from '../../namespaces/index.ts'
 import type { GroupRow } from './queries.ts'
 
 const attributeNames = [
@@ -52,6 +52,18 @@ export const visibilitiesInside = async (
         (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups
     `,
   ))!
+
+/** Waits for changes of the projects inside a group, such as an import into one of them. */
+export const awaitProjectsInside = (tx: Tx, groupId: number): Promise<number> =>
+  tx.run(sql`
+    select
+    from namespaces g
+      join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+      join projects p on p.namespace_id = d.id
+    where g.id = ${groupId}
+    order by p.id
+    for share of p
+  `)
 
 /** Makes the creator of a new group its owner. */
 export const insertOwner = (tx: Tx, groupId: number, userId: number): Promise<number> =>

@@ -205,14 +205,16 @@ const named = (selected: Sql, name: { number: number } | { path: string }): Sql 
 
 const found = forCaller((caller, name) => named(select(caller), name))
 
-/** Locks the group against concurrent edits until the transaction ends. */
+const held = (id: number): Sql => sql`
+  select ${columns}, null::smallint as level, false as reads_project_inside${importingColumn}
+  from namespaces g
+  where g.id = ${id} and g.kind = 'group' and not g.deleting
+`
+
+/** Locks the group against concurrent edits until the transaction ends. What is added to it meanwhile does not wait. */
 export const lockGroup = (tx: Tx, id: number): Promise<GroupRow | undefined> =>
-  tx.row(
-    groupRow,
-    sql`
-      select ${columns}, null::smallint as level, false as reads_project_inside${importingColumn}
-      from namespaces g
-      where g.id = ${id} and g.kind = 'group' and not g.deleting
-      for update
-    `,
-  )
+  tx.row(groupRow, sql`${held(id)} for no key update`)
+
+/** As `lockGroup`, for a transfer: it waits for those that keep its place (`holdPlace`). */
+export const lockGroupPlace = (tx: Tx, id: number): Promise<GroupRow | undefined> =>
+  tx.row(groupRow, sql`${held(id)} for update`)

@@ -9,7 +9,6 @@ import { emit } from '../../../events/log.ts'
 import { type FieldViolations, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
-import { isLeaving } from '../../accounts/index.ts'
 import {
   acceptAvatar,
   claimRoute,
@@ -30,6 +29,7 @@ import {
   unmarkGroupForDeletion,
 } from '../../namespaces/index.ts'
 import { loadProject, requireUnprotected } from '../../projects/index.ts'
+import { awaitProjects } from './await-projects.ts'
 import { ownNewGroup } from './created.ts'
 import { type GroupAttributes, groupAttributeNames, updateGroupAttributes, visibilitiesInside } from './edit-queries.ts'
 import { findGroup, type GroupRow, lockGroup } from './queries.ts'
@@ -99,8 +99,7 @@ export async function createGroup(
   const avatar = await acceptAvatar(ctx, input.avatar)
   return ctx.transaction(async (tx) => {
     await lockAccessForNew(tx)
-    // A user who was deleted while this waited for the lock would leave a group without an owner.
-    if (await isLeaving(tx, actor.id)) throw forbidden()
+    if (parent) await findParent({ ...ctx, db: tx }, parent.id)
     const held = parent && (await lockGroup(tx, parent.id))
     if (parent && !held) throw notFound('Group')
     // The visibility of the parent may have been lowered since the checks.
@@ -129,6 +128,7 @@ export async function createGroup(
   })
 }
 
+/** The parent of a new group; throws unless the caller may create groups below it. */
 async function findParent(ctx: Ctx, id: number): Promise<GroupRow> {
   const parent = await findGroup(ctx.db, ctx.actor, id)
   if (!parent || !allows(groupPolicy.read_group, ctx.actor, groupFacts(parent))) throw notFound('Group')
@@ -139,20 +139,35 @@ async function findParent(ctx: Ctx, id: number): Promise<GroupRow> {
 const smaller = (visibility: Visibility, parent: GroupRow | undefined): Visibility =>
   parent && visibilities[visibility] > parent.visibility ? visibilityName(parent.visibility) : visibility
 
+/** Attributes on which other groups, projects or the access to them depend. */
+const dependedOn = ['path', 'name', 'share_with_group_lock'] as const
+
+/** Whether the edit changes more than the group itself. Clients that manage configurations send every attribute, changed or not. */
+const concernsOthers = (group: GroupRow, input: GroupInput): boolean =>
+  (input.visibility !== undefined && visibilities[input.visibility] !== group.visibility) ||
+  dependedOn.some((name) => input[name] !== undefined && input[name] !== group[name])
+
+/** Whether the edit changes the paths or names of what is inside the group. */
+const renames = (group: Pick<GroupRow, 'path' | 'name'>, { path, name }: GroupInput): boolean =>
+  (path !== undefined && path !== group.path) || (name !== undefined && name !== group.name)
+
 /** Changes the given attributes. A new path leaves redirects for the group and its content. */
 export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<void> {
+  let locksAccess = concernsOthers(group, input)
   const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
   const avatar = await acceptAvatar(ctx, input.avatar)
   const templates = await templateViolations(ctx, input.file_template_project_id)
-  await ctx.transaction(async (tx) => {
-    await lockAccess(tx)
+  const edit = async (tx: Tx): Promise<'edited' | 'concerns others'> => {
+    if (locksAccess) await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
-    const parent = held.parent_id === null ? undefined : await lockGroup(tx, held.parent_id)
+    // Another request has changed what this one leaves as it was. That lock comes first, so the edit begins again.
+    if (!locksAccess && concernsOthers(held, input)) return 'concerns others'
+    const parent = locksAccess && held.parent_id !== null ? await lockGroup(tx, held.parent_id) : undefined
     const { visibility } = input
     const violations = violationsOf({
       name: input.name === undefined ? [] : groupNameViolations(input.name),
-      path: input.path === undefined ? [] : namespacePathViolations(input.path, parent !== undefined),
+      path: input.path === undefined ? [] : namespacePathViolations(input.path, held.parent_id !== null),
       description: descriptionViolations(input.description),
       file_template_project_id: templates,
       visibility_level:
@@ -179,8 +194,11 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
     const path = input.path ?? held.path
     const name = input.name ?? held.name
     if (path !== held.path || name !== held.name) await rename(tx, held, parent, path, name)
-    if (input.share_with_group_lock) await lockSharingBelow(tx, held.traversal_ids)
-    if (input.share_with_group_lock !== undefined) await namespacePlaced(tx, held.id)
+    const sharingLock = input.share_with_group_lock ?? held.share_with_group_lock
+    if (sharingLock !== held.share_with_group_lock) {
+      if (sharingLock) await lockSharingBelow(tx, held.traversal_ids)
+      await namespacePlaced(tx, held.id)
+    }
     await emit(tx, {
       kind: 'group_updated',
       groupId: held.id,
@@ -191,7 +209,13 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
       },
       facts: { ...(path !== held.path && { old_full_path: held.full_path }) },
     })
-  })
+    return 'edited'
+  }
+  if (renames(group, input)) await awaitProjects(ctx, group.id)
+  if ((await ctx.transaction(edit)) === 'edited') return
+  locksAccess = true
+  if (input.path !== undefined || input.name !== undefined) await awaitProjects(ctx, group.id)
+  await ctx.transaction(edit)
 }
 
 /**
@@ -262,6 +286,8 @@ export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> 
 /** Unmarks a group that is marked for deletion. */
 export async function restoreGroup(ctx: Ctx, group: GroupSubject): Promise<void> {
   await ctx.transaction(async (tx) => {
+    if (!(await lockGroup(tx, group.id))) throw notFound('Group')
+    await tx.requirePermission?.()
     if (!(await unmarkGroupForDeletion(tx, group.id))) throw invalid('Group is not marked for deletion')
     await emit(tx, {
       kind: 'group_restored',

@@ -10,7 +10,14 @@ import { lockAccess } from '../../namespaces/index.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { mailMember } from '../members/mails.ts'
 import { findMember } from '../members/queries.ts'
-import { admitMember, groupMembership, isStorable, type Membership, projectMembership } from '../members/service.ts'
+import {
+  admitMember,
+  groupMembership,
+  isStorable,
+  lockMembership,
+  type Membership,
+  projectMembership,
+} from '../members/service.ts'
 import type { InvitationOutcome } from './entity.ts'
 import { mailInvitation } from './mails.ts'
 import {
@@ -46,7 +53,6 @@ export async function invite(
   if (addresses.length === 0) return { status: 'error', message: 'Emails cannot be blank' }
   if (addresses.length > maxAddresses)
     return { status: 'error', message: `Too many users specified (limit is ${maxAddresses})` }
-  if (host.membership.locked) throw new Failure('wrong_state', 'Members of the group are locked')
   if (!isStorable(host.membership, offer.level)) throw invalidFields(wrongLevel)
   const refused: Record<string, string> = {}
   for (const email of addresses) {
@@ -65,14 +71,15 @@ function asViolation(error: unknown): string {
 /** Returns an error message; undefined on success. */
 const inviteAddress = (
   ctx: Ctx,
-  { holder, name, membership }: Host,
+  { holder, name, membership: source }: Host,
   email: string,
   { level, expiresAt }: { level: number; expiresAt: DateOnly | null },
 ): Promise<string | undefined> =>
   ctx.transaction(async (tx) => {
-    if (!isEmailAddress(email)) return 'Invite email is invalid'
     // Serialised with the job that accepts invitations: either it sees this invitation, or this sees the account.
-    await lockAccess(tx)
+    const membership = await lockMembership(tx, ctx.plan, source)
+    if (membership.locked) throw new Failure('wrong_state', 'Members of the group are locked')
+    if (!isEmailAddress(email)) return 'Invite email is invalid'
     const userId = await ownerOfAddress(tx, email)
     const actorId = ctx.actor!.id
     // The address of an account that is being deleted becomes free.
@@ -106,6 +113,8 @@ export async function changeInvitation(
   if (offer.level !== undefined && !isStorable(membership, offer.level)) throw invalidFields(wrongLevel)
   return ctx.transaction(async (tx) => {
     const changed = await updateInvitation(tx, holder, email, offer)
+    // It waits for other changes of the invitation.
+    await tx.requirePermission?.()
     if (!changed) throw rowNotFound()
     const { access_level, expires_at } = changed
     await emit(tx, {
@@ -121,7 +130,9 @@ export async function changeInvitation(
 
 export async function withdrawInvitation(ctx: Ctx, { holder }: Host, email: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    if (!(await deleteInvitation(tx, holder, email))) throw rowNotFound()
+    const deleted = await deleteInvitation(tx, holder, email)
+    await tx.requirePermission?.()
+    if (!deleted) throw rowNotFound()
     await emit(tx, {
       kind: 'invitation_withdrawn',
       ...placeOf(holder),
@@ -160,7 +171,7 @@ const membershipOf = async (
 ): Promise<Membership> =>
   project_id === null
     ? groupMembership({ id: namespace_id, traversal_ids })
-    : projectMembership(tx, plan, { id: project_id, namespace_id })
+    : projectMembership(tx, plan, { id: project_id })
 
 function rethrowBug(error: unknown): false {
   if (!(error instanceof Failure)) throw error

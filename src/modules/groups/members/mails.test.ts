@@ -1,9 +1,20 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
+import { deliverMemberMail } from './mail-jobs.ts'
 
 const bases = ['groups', 'projects'] as const
 const addressOf = (who: Client) => `${who.username}@example.com`
+
+/** Those of the users to whom waiting mails about members are sent now. */
+async function deliveredTo(world: World, users: readonly Client[]): Promise<readonly Client[]> {
+  const sent: string[] = []
+  const mailer = { send: async ({ to }: { to: string }) => void sent.push(to) }
+  for (const { payload } of await world.takeJobs('deliver_member_mail:%'))
+    await deliverMemberMail.run(payload, { ...(await contextFor(world, null)), mailer })
+  return users.filter((who) => sent.includes(addressOf(who)))
+}
 
 describe.for(bases)('mails to new members of %s', (base) => {
   const of = base.slice(0, -1)
@@ -23,6 +34,35 @@ describe.for(bases)('mails to new members of %s', (base) => {
     expect(mail!.body).toContain('role is Developer')
     expect(mail!.body).toContain('2099-01-31')
     expect(mail!.body).toContain('Administrator (@root)')
+  })
+
+  test('a mail that waits is sent only to an address that is still of a member who wants it', async ({ world }) => {
+    const all = [await world.user(), await world.user(), await world.user(), await world.user()]
+    const [kept, removed, blocked, disabled] = all
+    const { id } = await placeIn(world)
+    for (const who of all) await add(world, id, who)
+    await world.root.delete(`/${base}/${id}/members/${removed!.id}`)
+    await world.root.post(`/users/${blocked!.id}/block`)
+    await disabled!.put(`/${base}/${id}/notification_settings`, { level: 'disabled' })
+    expect(await deliveredTo(world, all)).toEqual([kept])
+  })
+
+  test('the mail about an access request that waits is sent only to those who still decide', async ({ world }) => {
+    const [kept, demoted, asking] = [await world.user(), await world.user(), await world.user()]
+    const group = await world.group({
+      visibility: 'public',
+      request_access_enabled: true,
+      members: [
+        [kept, 'owner'],
+        [demoted, 'owner'],
+      ],
+    })
+    const place =
+      base === 'groups' ? group : await world.project({ group, visibility: 'public', request_access_enabled: true })
+    await deliveredTo(world, [kept, demoted])
+    expect((await asking.post(`/${base}/${place.id}/access_requests`)).status).toBe(201)
+    await world.root.put(`/groups/${group.id}/members/${demoted.id}`, { access_level: 30 })
+    expect(await deliveredTo(world, [kept, demoted])).toEqual([kept])
   })
 
   test('no mail to members who are refused, add themselves, or are blocked', async ({ world }) => {

@@ -1,12 +1,13 @@
-import { levelNames } from '../../../access/levels.ts'
+import { levelNames, levels } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Site } from '../../../api/site.ts'
 import type { Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { oneLine } from '../../../mail/smtp-mailer.ts'
-import { buildMail, sendMail, signature } from '../../instance/index.ts'
+import { buildMail, signature } from '../../instance/index.ts'
 import { namespaceUrl } from '../../namespaces/index.ts'
+import { sendMemberMail } from './mail-jobs.ts'
 import type { MemberSource } from './queries.ts'
 import { findPlace, findRecipient, type Place, type Recipient } from './recipient-queries.ts'
 
@@ -55,5 +56,7 @@ export async function mailMember(
 ): Promise<void> {
   if (actor?.id === userId) return
   const to = await findRecipient(tx, source, userId)
-  if (to) await sendMail(tx, memberMail(site, to, await findPlace(tx, source), how, { level, expiresAt, by: actor }))
+  if (!to) return
+  const mail = memberMail(site, to, await findPlace(tx, source), how, { level, expiresAt, by: actor })
+  await sendMemberMail(tx, source, { userId, level: levels.guest }, mail)
 }

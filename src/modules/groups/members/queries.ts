@@ -281,19 +281,30 @@ export const hasOtherOwner = async (db: Db, groupId: number, userId: number): Pr
   ))!.found
 
 /** The groups above a project, whether they lock new members, and the owner of a personal namespace. */
-export const placeOfProject = async (
+export const placeOfProject = (
   db: Db,
-  namespaceId: number,
-): Promise<{ kind: 'user' | 'group'; traversal_ids: number[]; membership_lock: boolean; owner_id: number | null }> =>
-  (await db.row(
+  projectId: number,
+): Promise<
+  { kind: 'user' | 'group'; traversal_ids: number[]; membership_lock: boolean; owner_id: number | null } | undefined
+> =>
+  db.row(
     {
       kind: oneOf('user', 'group'),
       traversal_ids: listOf(integer),
       membership_lock: boolean,
       owner_id: nullable(integer),
     },
-    sql`select kind, traversal_ids, membership_lock, owner_id from namespaces where id = ${namespaceId}`,
-  ))!
+    sql`
+      select n.kind, n.traversal_ids, n.membership_lock, n.owner_id
+      from projects p join namespaces n on n.id = p.namespace_id
+      where p.id = ${projectId}
+    `,
+  )
+
+/** A group and those above it, outermost first. */
+export const groupsAround = async (db: Db, groupId: number): Promise<number[] | undefined> =>
+  (await db.row({ traversal_ids: listOf(integer) }, sql`select traversal_ids from namespaces where id = ${groupId}`))
+    ?.traversal_ids
 
 export const membershipRow = {
   source_id: notNull(integer),

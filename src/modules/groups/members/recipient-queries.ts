@@ -86,24 +86,28 @@ export const findRecipient = (db: Db, source: MemberSource, userId: number): Pro
 /** Maximum recipients of a mail to those who manage members. */
 const mostDeciders = 10
 
+/** The access level of those who manage members. */
+export const levelToDecide = ({ of }: MemberSource): number => (of === 'group' ? levels.owner : levels.maintainer)
+
 /** Users who manage the members and did not disable mails, latest activity first. */
 export const recipientsWhoDecide = (db: Db, source: MemberSource): Promise<Recipient[]> => {
+  const level = literal(levelToDecide(source))
   const inGroup = sql`
     select a.user_id
     from group_access a
-    where a.group_id = ${source.ancestorIds.at(-1) ?? null}::bigint and a.expires_on > current_date and a.level >=
+    where a.group_id = ${source.ancestorIds.at(-1) ?? null}::bigint
+      and a.expires_on > current_date
+      and a.level >= ${level}
   `
   const deciding =
     source.of === 'group'
-      ? sql`${inGroup} ${literal(levels.owner)}`
+      ? inGroup
       : sql`
-        ${inGroup} ${literal(levels.maintainer)}
+        ${inGroup}
         union
         select a.user_id
         from project_access a
-        where a.project_id = ${source.projectId}
-          and a.expires_on > current_date
-          and a.level >= ${literal(levels.maintainer)}
+        where a.project_id = ${source.projectId} and a.expires_on > current_date and a.level >= ${level}
       `
   return db.rows(
     recipientRow,

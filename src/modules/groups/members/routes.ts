@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox'
 import { memberLevels, projectMemberLevels } from '../../../access/levels.ts'
-import { allows } from '../../../access/policy.ts'
+import { allowsNow } from '../../../api/allows-now.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { type Endpoint, endpoint, type Subject } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
@@ -148,11 +148,8 @@ const memberRoutes = <T extends Holder, A extends string>(
       (await findMember(ctx.db, await membershipOf(holder, ctx), params.user_id))?.updated_at,
     returns: null,
     handle: async ({ subject: holder, params, ctx }) =>
-      removeMember(
-        ctx,
-        await membershipOf(holder, ctx),
-        params.user_id,
-        allows(subject.policy.admin_member, ctx.actor, holder.facts),
+      removeMember(ctx, await membershipOf(holder, ctx), params.user_id, (tx) =>
+        allowsNow(subject, 'admin_member', holder.id, ctx, tx),
       ),
   }),
 ]

@@ -16,6 +16,7 @@ import {
   deleteMembershipsBelow,
   type EndedMember,
   findMember,
+  groupsAround,
   hasOtherOwner,
   inheritedLevel,
   insertMember,
@@ -41,12 +42,9 @@ export const groupMembership = (group: { id: number; traversal_ids: readonly num
   locked: false,
 })
 
-export async function projectMembership(
-  db: Db,
-  plan: Plan,
-  project: { id: number; namespace_id: number },
-): Promise<Membership> {
-  const place = await placeOfProject(db, project.namespace_id)
+export async function projectMembership(db: Db, plan: Plan, project: { id: number }): Promise<Membership> {
+  const place = await placeOfProject(db, project.id)
+  if (!place) throw notFound('Project')
   return {
     of: 'project',
     projectId: project.id,
@@ -55,6 +53,15 @@ export async function projectMembership(
     // A lock from an earlier plan, or an archive, could not be removed.
     locked: place.membership_lock && planOffers(plan, 'starter'),
   }
+}
+
+/** Locks access. Resolves with the membership after the wait, during which a transfer or a lock of members may have changed its rules. */
+export async function lockMembership(tx: Tx, plan: Plan, before: Membership): Promise<Membership> {
+  await lockAccess(tx)
+  if (before.of === 'project') return projectMembership(tx, plan, { id: before.projectId })
+  const around = await groupsAround(tx, before.groupId)
+  if (!around) throw notFound('Group')
+  return groupMembership({ id: before.groupId, traversal_ids: around })
 }
 
 /** Whether the level exists here: projects have no owners. */
@@ -87,15 +94,15 @@ const sourceOf = (membership: MemberSource): EventPlace =>
 
 export async function addMember(
   ctx: Ctx,
-  membership: Membership,
+  source: Membership,
   member: { userId: number; level: number; expiresAt: DateOnly | null },
 ): Promise<MemberRow> {
   await ctx.transaction(async (tx) => {
-    await lockAccess(tx)
+    const membership = await lockMembership(tx, ctx.plan, source)
     await admitMember(tx, membership, { ...member, actorId: ctx.actor!.id })
     await mailMember(tx, ctx, membership, 'added', member)
   })
-  return (await findMember(ctx.db, membership, member.userId)) ?? reload(ctx, member)
+  return (await findMember(ctx.db, source, member.userId)) ?? reload(ctx, member)
 }
 
 /**
@@ -144,11 +151,11 @@ async function reload(
 /** `expiresAt`: `undefined` leaves the date unchanged, null removes it. */
 export async function editMember(
   ctx: Ctx,
-  membership: Membership,
+  source: Membership,
   member: { userId: number; level: number; expiresAt: DateOnly | null | undefined },
 ): Promise<MemberRow> {
   return ctx.transaction(async (tx) => {
-    await lockAccess(tx)
+    const membership = await lockMembership(tx, ctx.plan, source)
     const held = await findMember(tx, membership, member.userId)
     if (!held) throw rowNotFound()
     if (membership.fixedUserId === member.userId) throw forbidden()
@@ -207,15 +214,15 @@ export async function ensureOwner(
  */
 export async function removeMember(
   ctx: Ctx,
-  membership: Membership,
+  source: Membership,
   userId: number,
-  mayManage: boolean,
+  mayManage: (tx: Tx) => Promise<boolean>,
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
-    await lockAccess(tx)
+    const membership = await lockMembership(tx, ctx.plan, source)
     const held = await findMember(tx, membership, userId)
     if (!held) throw rowNotFound()
-    if (!mayManage && ctx.actor?.id !== userId) throw forbidden()
+    if (ctx.actor?.id !== userId && !(await mayManage(tx))) throw forbidden()
     if (membership.fixedUserId === userId) throw forbidden()
     await requireOtherOwner(tx, membership, held)
     await emitAllRemoved(tx, await endMembership(tx, membership, held), { actorId: ctx.actor?.id ?? null })

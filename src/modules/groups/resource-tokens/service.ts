@@ -9,7 +9,7 @@ import { forbidden, inadmissible, invalidFields, rowNotFound } from '../../../ke
 import { createToken, insertBot, rotateToken } from '../../accounts/index.ts'
 import { insertUserNamespace, lockAccess, namespacePlaced } from '../../namespaces/index.ts'
 import { placeOf } from '../holders/holder.ts'
-import { admitMember, emitAllRemoved, isStorable, type Membership } from '../members/service.ts'
+import { admitMember, emitAllRemoved, isStorable, lockMembership, type Membership } from '../members/service.ts'
 import { closeAccounts } from '../user-removal/service.ts'
 import { assignBot, findResourceToken, type ResourceTokenRow, type TokenHolder } from './queries.ts'
 
@@ -45,12 +45,12 @@ export async function createResourceToken(
   if (!actor.admin && request.level > level)
     throw inadmissible("Access level of the token can't be greater the access level of the user who created the token")
   return ctx.transaction(async (tx) => {
-    await lockAccess(tx)
+    const held = await lockMembership(tx, ctx.plan, membership)
     const userId = await makeBot(tx, ctx, holder, request.name)
     // A bot is not a person, so the lock of members does not apply.
     await admitMember(
       tx,
-      { ...membership, locked: false },
+      { ...held, locked: false },
       { userId, level: request.level, expiresAt: null, actorId: actor.id, bot: true },
     )
     const made = await createToken(tx, { ...request, kind: 'resource', userId })

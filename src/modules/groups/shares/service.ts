@@ -35,9 +35,9 @@ export async function shareProject(
   groupId: number,
   share: Share,
 ): Promise<ProjectShareRow> {
-  const group = await invitedGroup(ctx, groupId)
   return ctx.transaction(async (tx) => {
     await lockAccess(tx)
+    const group = await invitedGroup({ ...ctx, db: tx }, groupId)
     const namespace = await lockNamespace(tx, project.namespace_id)
     const held = await lockProject(tx, project.id)
     if (!namespace || held?.namespace_id !== namespace.id) throw notFound('Project')
@@ -80,9 +80,9 @@ export async function unshareProject(ctx: Ctx, project: ProjectSubject, groupId:
  * the share.
  */
 export async function shareGroup(ctx: Ctx, group: GroupSubject, withGroupId: number, share: Share): Promise<void> {
-  const invited = await invitedGroup(ctx, withGroupId)
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
+    const invited = await invitedGroup({ ...ctx, db: tx }, withGroupId)
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
     if (!(await lockNamespace(tx, invited.id))) throw new Failure('not_found', 'Not Found')

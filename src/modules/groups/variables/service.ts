@@ -71,6 +71,13 @@ function singleVariable(found: readonly VariableRow[]): VariableRow {
 export const getVariable = async (db: Db, holder: Holder, { key, scope }: Named): Promise<VariableRow> =>
   singleVariable(await findVariables(db, holder, key, scope))
 
+/** Throws if the caller has lost the permission during the wait for the lock. */
+async function lockVariable(tx: Tx, holder: Holder, { key, scope }: Named): Promise<VariableRow> {
+  const held = await lockVariables(tx, holder, key, scope)
+  await tx.requirePermission?.()
+  return singleVariable(held)
+}
+
 const defaults = ({ settings }: Ctx): VariableAttributes => ({
   variable_type: 'env_var',
   protected: settings.protected_ci_variables,
@@ -109,6 +116,8 @@ export async function createVariable(
     .transaction(async (tx) => {
       const sealedValue = sealValue(ctx.secrets, named, wanted.value)
       const made = await insertVariable(tx, holder, { ...wanted, key, sealedValue, hidden })
+      // The insert waits for changes of the holder.
+      await tx.requirePermission?.()
       await record(ctx, tx, 'variable_created', holder, made)
       return made
     })
@@ -116,18 +125,13 @@ export async function createVariable(
 }
 
 /** Absent attributes stay. A hidden variable stays masked and hidden. */
-export async function editVariable(
-  ctx: Ctx,
-  holder: Holder,
-  { key, scope }: Named,
-  input: VariableInput,
-): Promise<VariableRow> {
+export async function editVariable(ctx: Ctx, holder: Holder, named: Named, input: VariableInput): Promise<VariableRow> {
   return ctx
     .transaction(async (tx) => {
-      const held = singleVariable(await lockVariables(tx, holder, key, scope))
+      const held = await lockVariable(tx, holder, named)
       if (held.hidden && input.masked === false) throw invalidFields({ masked: [shownAgain] })
       const wanted = { ...held, value: openValue(ctx.secrets, held), ...given(input) }
-      check(key, wanted)
+      check(named.key, wanted)
       const changed = (await updateVariable(tx, held.id, {
         ...wanted,
         sealedValue: sealValue(ctx.secrets, held, wanted.value),
@@ -135,12 +139,12 @@ export async function editVariable(
       await record(ctx, tx, 'variable_updated', holder, changed)
       return changed
     })
-    .catch(asTaken(key))
+    .catch(asTaken(named.key))
 }
 
-export async function removeVariable(ctx: Ctx, holder: Holder, { key, scope }: Named): Promise<void> {
+export async function removeVariable(ctx: Ctx, holder: Holder, named: Named): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const held = singleVariable(await lockVariables(tx, holder, key, scope))
+    const held = await lockVariable(tx, holder, named)
     await deleteVariable(tx, held.id)
     await record(ctx, tx, 'variable_deleted', holder, held)
   })

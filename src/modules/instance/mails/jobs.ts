@@ -4,20 +4,32 @@ import { job } from '../../../jobs/job.ts'
 import { htmlOf } from './html.ts'
 import { deleteMail, deleteStaleMails, findFrame, findMail } from './queries.ts'
 
-/**
- * Sends one mail. The job input is logged and mails contain secrets, so the text is stored in a row and not in the job.
- */
+/** What all jobs that send a mail have in common, whatever they check before. The job's input is logged and mails contain secrets, so the text is in a row. */
+export const delivery = {
+  slow: true,
+  // At most three at once.
+  queue: ({ mailId }: { readonly mailId: number }) => `mails:${mailId % 3}`,
+  attempts: 12,
+} as const
+
+/** Sends one mail. */
 export const deliverMail = job({
   name: 'deliver_mail',
-  slow: true,
+  ...delivery,
   input: Type.Object({ mailId: Type.Integer() }),
   key: ({ mailId }) => `deliver_mail:${mailId}`,
-  // At most three at once.
-  queue: ({ mailId }) => `mails:${mailId % 3}`,
-  attempts: 12,
-  async run({ mailId }, ctx) {
-    const mail = await findMail(ctx.db, mailId)
-    if (!mail) return
+  run: ({ mailId }, ctx) => deliver(ctx, mailId),
+})
+
+/** Sends and deletes a mail; without sending it if `isWanted` rejects its address. */
+export async function deliver(
+  ctx: Ctx,
+  mailId: number,
+  isWanted: (address: string) => Promise<boolean> = async () => true,
+): Promise<void> {
+  const mail = await findMail(ctx.db, mailId)
+  if (!mail) return
+  if (await isWanted(mail.to)) {
     const { html: own, ...plain } = mail
     const { above, below } = await frameOf(ctx)
     const body = [...above, mail.body.trim(), ...below].join('\n\n')
@@ -28,9 +40,9 @@ export const deliverMail = job({
     ].join('')
     const framed = above.length + below.length > 0 ? { ...plain, body: `${body}\n` } : plain
     await ctx.mailer.send(ctx.settings.html_emails_enabled ? { ...framed, html } : framed, mailId)
-    await deleteMail(ctx.db, mailId)
-  },
-})
+  }
+  await deleteMail(ctx.db, mailId)
+}
 
 /** Header, additional text and footer as they are set when the mail is sent, not when it was queued; without empty ones. */
 async function frameOf({ db, settings }: Ctx): Promise<{ readonly above: string[]; readonly below: string[] }> {

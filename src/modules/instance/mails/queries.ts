@@ -5,7 +5,7 @@ import type { Mail } from '../../../mail/mailer.ts'
 
 export const insertMail = async (tx: Tx, mail: Mail): Promise<number> => (await insertMails(tx, [mail]))[0]!
 
-/** Returns the ids of the new rows. One statement. */
+/** Returns the ids of the new rows, in the order of the mails. One statement. */
 export const insertMails = async (tx: Tx, mails: readonly Mail[]): Promise<number[]> => {
   const rows = await tx.rows(
     { id: integer },

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
@@ -10,7 +12,7 @@ import {
   unsettleFirstPush,
 } from '../../../../test/tables/hooks.ts'
 import { eventually } from '../../../../test/waiting.ts'
-import { test, type World } from '../../../../test/world.ts'
+import { git, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
 import { expandEvents } from './expand.ts'
 import { hookTimes, maxAttempts, pauseMs, retryMs } from './schedule.ts'
 import { commit, hookFor, idOf, openIssue, quick, quickWorld, titlesOf } from './testing.ts'
@@ -41,6 +43,25 @@ describe('what is delivered', () => {
       'refs/heads/release/1',
       'refs/heads/release/2/x',
     ])
+  })
+
+  test('a long message and a long author of a commit are cut in payloads', async ({ world }) => {
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    await hookFor(world, project, receiver.url, { push_events: true })
+    const long = 'x'.repeat(1_000_000)
+    const author = 'n'.repeat(100_000)
+    await git(folder.path, 'init', '-q', '-b', 'main')
+    await writeFile(join(folder.path, 'message'), `Title\n\n${long}`)
+    await git(folder.path, 'commit', '-q', '--allow-empty', '-F', 'message', `--author=${author} <a@example.com>`)
+    await git(folder.path, 'push', '-q', world.remote(project, world.root), 'main')
+    await world.runJobs()
+    const { json } = await receiver.request(() => true)
+    expect(json.commits).toMatchObject([{ title: 'Title' }])
+    expect(json.commits[0].message).toHaveLength(100_000)
+    expect(json.commits[0].author.name).toHaveLength(1000)
   })
 
   test('nothing is recorded of a project whose events no hook receives', async ({ world }) => {
@@ -236,6 +257,30 @@ describe('a receiver that fails', () => {
     await openIssue(world, other, 'title')
     await eventually(() => expect(receiver.received).toHaveLength(1))
     expect(hanging.received).toHaveLength(64)
+  })
+
+  test('hooks of many projects of one user that do not answer leave room for hooks of other users', async () => {
+    await using world = await quickWorld({ ...quick, request: 60_000 })
+    await using hanging = await HookReceiver.start('0.0.0.0')
+    await using receiver = await HookReceiver.start()
+    hanging.answering = () => {}
+    const eve = await world.user()
+    const { port } = new URL(hanging.url)
+    const flags = { push_events: false, issues_events: true }
+    // Each takes at most half of the free requests: eight take all.
+    for (let n = 0; n < 8; n++) {
+      const at = `/projects/${(await eve.post('/projects', { name: unique('hanging') })).json.id}`
+      for (let host = 0; host < 4; host++)
+        await eve.post(`${at}/hooks`, { url: `http://127.0.${n + 1}.${host + 1}:${port}/receive`, ...flags })
+      for (let issue = 0; issue < Math.max(16 >> n, 1); issue++) await eve.post(`${at}/issues`, { title: 'x' })
+    }
+    const other = await world.project()
+    await hookFor(world, other, receiver.url)
+    await world.runJobs()
+    await eventually(() => expect(hanging.received.length).toBeGreaterThanOrEqual(96))
+    await openIssue(world, other, 'title')
+    await eventually(() => expect(receiver.received).toHaveLength(1))
+    expect(hanging.received).toHaveLength(96)
   })
 
   test('a request that is not answered delays no others of its hook, also after another has failed', async () => {

@@ -10,9 +10,11 @@ import { aloneAfter, type HookTimes, hookTimes, maxAttempts, retryMs } from './s
 
 /**
  * Requests at once: in all, to one host, and of one hook. A slow host or hook takes a share of them. So does a project or group, whose hooks
- * may have many slow hosts: it may begin one while it has fewer than are free, so that others always have room.
+ * may have many slow hosts: it may begin one while it has fewer than are free, so that others always have room. A user, whose events may be
+ * in many projects, may have three times as many.
  */
 const limits = { all: 128, host: 32, hook: 16 }
+const userFactor = 3
 
 /** Without news the queue is read this often, in case a notification was lost. In milliseconds. */
 const maxSleepMs = 60_000
@@ -137,6 +139,10 @@ export class Dispatcher {
           taken.map(({ hook_group_id }) => hook_group_id),
           free,
         ),
+        actors: full(
+          taken.map(({ is_system, actor_id }) => (is_system ? null : actor_id)),
+          userFactor * free,
+        ),
         hosts: full(
           taken.map(({ host }) => host),
           limits.host,
@@ -147,14 +153,16 @@ export class Dispatcher {
     const counts = new Map<string, number>()
     const count = (key: string) => counts.get(key) ?? 0
     const add = (one: DueRow) => {
-      for (const key of [`hook ${one.hook_id}`, `host ${one.host}`, holderOf(one)]) counts.set(key, count(key) + 1)
+      for (const key of [`hook ${one.hook_id}`, `host ${one.host}`, holderOf(one), userOf(one)])
+        counts.set(key, count(key) + 1)
     }
     taken.forEach(add)
     let started = 0
     for (const one of due) {
       if (started >= free) break
       if (count(`hook ${one.hook_id}`) >= limits.hook || count(`host ${one.host}`) >= limits.host) continue
-      if (!one.is_system && count(holderOf(one)) >= free - started) continue
+      const left = free - started
+      if (!one.is_system && (count(holderOf(one)) >= left || count(userOf(one)) >= userFactor * left)) continue
       add(one)
       started++
       this.#begin(ctx, one)
@@ -180,6 +188,10 @@ export class Dispatcher {
 /** Whose hook it is. */
 const holderOf = ({ hook_project_id: projectId, hook_group_id: groupId }: DueRow): string =>
   projectId !== null ? `project ${projectId}` : groupId !== null ? `group ${groupId}` : 'installation'
+
+/** Who caused the event of a hook of a project or group. Without a user, the share of the project or group is the narrower one. */
+const userOf = (one: DueRow): string =>
+  `user ${one.is_system || one.actor_id === null ? `of ${holderOf(one)}` : one.actor_id}`
 
 /** The service failed, not the receiver: it is tried again, as often as if the receiver had refused it. */
 const ownFailure = (due: DueRow, times: HookTimes): Result => ({

@@ -3,6 +3,7 @@ import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text } fro
 import { isDue, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { sendMails } from '../../instance/index.ts'
+import { untilChanged } from '../hooks/queries.ts'
 import { type Properties, slugs } from '../services/kinds.ts'
 import { asRecorded, recordedColumns, recordedRow } from './expand-queries.ts'
 import { aloneAfter, pauseAfter } from './schedule.ts'
@@ -36,12 +37,16 @@ export type DueRow = RowOf<typeof dueRow>
 /** The event of a delivery. */
 export const eventOf = (row: DueRow) => asRecorded(row)
 
-/** What is not taken: deliveries that are being sent, and those of hooks, of their projects and groups, and of hosts with enough requests. */
+/**
+ * What is not taken: deliveries that are being sent, and those of hooks, of their projects and groups, of hosts, and of events of users with
+ * enough requests.
+ */
 export type Taken = {
   readonly deliveries: readonly number[]
   readonly hooks: readonly number[]
   readonly projects: readonly number[]
   readonly groups: readonly number[]
+  readonly actors: readonly number[]
   readonly hosts: readonly string[]
 }
 
@@ -54,12 +59,27 @@ const waitingHooks = raw(`waiting (hook_id) as (
   where w.hook_id is not null
 )`)
 
+/** Whether the event of a delivery `d` of a hook `h` is of a user who may have more requests. Its other deliveries do not wait for those. */
+const hasRoom = ({ actors }: Taken): Sql =>
+  actors.length === 0
+    ? raw('true')
+    : sql`
+      (
+        (h.project_id is null and h.namespace_id is null)
+        or exists (
+          select
+          from hook_events c
+          where c.id = d.event_id and (c.actor_id is null or c.actor_id <> all(${actors}::bigint[]))
+        )
+      )
+    `
+
 /** Those of a hook `h`, at most as many as may be sent at once. `due` restricts the time of a range of an index. */
 const readyOf = (taken: Taken, perHook: number, due: Sql): Sql => sql`
   (
     select d.*
     from hook_deliveries d
-    where d.hook_id = h.id and d.ready and ${due} and d.id <> all(${taken.deliveries}::bigint[])
+    where d.hook_id = h.id and d.ready and ${due} and d.id <> all(${taken.deliveries}::bigint[]) and ${hasRoom(taken)}
     order by d.next_at, d.id
     limit case when h.failures >= ${literal(aloneAfter)} then 1 else ${literal(perHook)} end
   )
@@ -104,7 +124,10 @@ export const dueDeliveries = (db: Db, taken: Taken, { perHook, limit }: { perHoo
           limit case when h.failures >= ${literal(aloneAfter)} then 1 else ${literal(perHook)} end
         ) as q
         join hook_events e on e.id = q.event_id
-      where (h.disabled_until is null or ${isDue(raw('h.disabled_until'), longest)})
+      where (
+          h.disabled_until is null
+          or (${isDue(raw('h.disabled_until'), longest)} and h.disabled_until < ${untilChanged}::timestamptz)
+        )
         and h.id <> all(${taken.hooks}::bigint[])
         and (h.project_id is null or h.project_id <> all(${taken.projects}::bigint[]))
         and (h.namespace_id is null or h.namespace_id <> all(${taken.groups}::bigint[]))
@@ -182,10 +205,8 @@ export async function saveResults(tx: Tx, results: readonly Result[]): Promise<v
   )
   // Of a service that was disabled meanwhile nothing is sent.
   const left = new Set(saved.map(({ id }) => id))
-  await sendMails(
-    tx,
-    results.flatMap(({ id, mails = [] }) => (left.has(id) ? mails : [])),
-  )
+  // A statement for each delivery: those of all together could exceed what PostgreSQL accepts as one value, and no result would be saved.
+  for (const { id, mails = [] } of results) if (left.has(id)) await sendMails(tx, mails)
   await tx.run(sql`
     update hook_deliveries d
     set ready = true

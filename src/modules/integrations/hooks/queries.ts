@@ -41,6 +41,9 @@ export const findHook = (db: Db, holder: HookHolder, id: number): Promise<HookRo
 export const countHooks = async (tx: Tx, holder: HookHolder): Promise<number> =>
   (await tx.row({ count: integer }, sql`select count(*) as count from hooks h where ${hooksOfHolder(holder)}`))!.count
 
+/** Value of `disabled_until` of an imported hook: it sends nothing until a change or a test sets another. Later than any pause. */
+export const untilChanged = '2999-01-01T00:00:00.000Z'
+
 /** The id of the next hook: its secrets are encrypted for it before the row exists. */
 export const nextHookId = async (tx: Tx): Promise<number> =>
   (await tx.row({ id: integer }, sql`select nextval(pg_get_serial_sequence('hooks', 'id')) as id`))!.id
@@ -112,9 +115,22 @@ export const lockHook = (tx: Tx, holder: HookHolder, id: number): Promise<HookRo
 export const deleteHook = (tx: Tx, holder: HookHolder, id: number): Promise<HookRow | undefined> =>
   tx.row(hookRow, sql`delete from hooks h where h.id = ${id} and ${hooksOfHolder(holder)} returning ${columns}`)
 
-/** Locks the project or group, so that its hooks are counted one creation at a time. False if it is gone. */
-export const lockHolder = async (tx: Tx, { of, id }: HookHolder): Promise<boolean> => {
-  if (of === 'instance') return (await tx.run(sql`select pg_advisory_xact_lock(hashtext('system hooks'))`)) > 0
-  const table: Sql = raw(of === 'project' ? 'projects' : 'namespaces')
-  return (await tx.run(sql`select from ${table} where id = ${id} and not deleting for no key update`)) > 0
+/**
+ * Locks the project, group or installation, so that its hooks are counted one creation at a time. False if it is gone. Throws if the caller
+ * has lost the permission meanwhile.
+ */
+export const lockHolder = async (tx: Tx, holder: HookHolder): Promise<boolean> => {
+  const held = await tx.exists(lockOf(holder))
+  if (held) await tx.requirePermission?.()
+  return held
 }
+
+const lockOf = ({ of, id }: HookHolder): Sql =>
+  of === 'instance'
+    ? sql`select pg_advisory_xact_lock(hashtext('system hooks'))`
+    : sql`
+      select
+      from ${raw(of === 'project' ? 'projects' : 'namespaces')}
+      where id = ${id} and not deleting
+      for no key update
+    `

@@ -91,6 +91,7 @@ export async function editHook(ctx: Ctx, holder: HookHolder, id: number, input: 
   return ctx.transaction(async (tx) => {
     const locked = await lockHook(tx, holder, id)
     if (!locked) throw rowNotFound()
+    await tx.requirePermission?.()
     const edited = await updateHook(tx, holder, id, {
       ...(address && {
         sealedUrl: ctx.secrets.seal(address.whole, urlPurpose(id)),
@@ -116,6 +117,7 @@ export async function editHook(ctx: Ctx, holder: HookHolder, id: number, input: 
 export const removeHook = (ctx: Ctx, holder: HookHolder, id: number): Promise<HookRow> =>
   ctx.transaction(async (tx) => {
     const deleted = await deleteHook(tx, holder, id)
+    await tx.requirePermission?.()
     if (!deleted) throw rowNotFound()
     await emitChange(ctx, tx, 'hook_deleted', holder, deleted)
     return deleted

@@ -21,6 +21,10 @@ import {
 
 /** Maximum paths of a commit that a payload lists, of each kind. */
 const maxPaths = 1000
+/** Maximum characters of a message of a commit, and of the name and address of its author. Git accepts megabytes, and a payload has twenty commits. */
+const [maxMessage, maxName] = [100_000, 1000]
+
+const cut = (text: string, maximum: number): string => text.slice(0, maximum).toWellFormed()
 
 /** A project with what payloads show of it. */
 export class PayloadProject {
@@ -91,11 +95,12 @@ export class PayloadProject {
 
   /** Block C, with the changed paths if `paths`. */
   async commit(commit: Commit, paths = false) {
-    const author = { name: commit.author.name, email: commit.author.email }
+    const author = { name: cut(commit.author.name, maxName), email: cut(commit.author.email, maxName) }
+    const message = cut(commit.message, maxMessage)
     return {
       id: commit.oid,
-      message: commit.message,
-      title: titleOf(commit.message),
+      message,
+      title: titleOf(message),
       timestamp: formatSignatureTime(commit.author),
       url: `${this.webUrl}/-/commit/${commit.oid}`,
       author,

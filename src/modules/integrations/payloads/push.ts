@@ -6,6 +6,7 @@ import { type Commit, readCommit } from '../../../git/objects/commits.ts'
 import { readTag } from '../../../git/objects/tags.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
+import { ifReadable } from '../../pushes/index.ts'
 import { PayloadProject, userOf } from './blocks.ts'
 import { movedRefs } from './queries.ts'
 import { type Builder, idIn, type RecordedEvent } from './source.ts'
@@ -38,13 +39,14 @@ const pusherOf = async (ctx: Ctx, event: RecordedEvent) => {
 
 /** The new commits of a branch, oldest first and the newest of them only, with their total number. */
 async function newCommits(
+  ctx: Ctx,
   project: PayloadProject,
   { name, from, to }: MovedRef,
 ): Promise<{ commits: Commit[]; total: number }> {
   const repo = project.repository
   const [before, after] = [from && parseOid(from), to && parseOid(to)]
   if (!after || !(await readCommit(repo, after))) return { commits: [], total: 0 }
-  const known = before ? await existing(repo, before) : await tipOfDefault(project, name)
+  const known = before ? await existing(repo, before) : await ifReadable(ctx, tipOfDefault(project, name), undefined)
   const range = { from: [after], ...(known && { excluding: [known] }) }
   const total = await countCommits(repo, range, { atMost: countedCommits })
   const commits = await listCommits(repo, range, { limit: shownCommits })
@@ -76,7 +78,7 @@ export const pushPayload: Builder = async (ctx, { event, trigger, part }) => {
   const tag = kind === 'tag_push' ? await tagged(project.repository, change.to) : undefined
   const { commits, total } = tag
     ? { commits: tag.commit ? [tag.commit] : [], total: tag.commit ? 1 : 0 }
-    : await newCommits(project, change)
+    : await newCommits(ctx, project, change)
   return {
     object_kind: kind,
     event_name: kind,

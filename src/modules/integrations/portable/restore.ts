@@ -5,10 +5,7 @@ import { Failure } from '../../../kernel/failure.ts'
 import { acceptAddress } from '../hooks/address.ts'
 import { requireBranchFilter } from '../hooks/branch-filter.ts'
 import { urlPurpose } from '../hooks/purpose.ts'
-import { nextHookId } from '../hooks/queries.ts'
-
-/** Later than any hook is paused. */
-const disabledUntil = '2999-01-01T00:00:00.000Z'
+import { nextHookId, untilChanged } from '../hooks/queries.ts'
 
 /** Nothing waits for DNS in a transaction: the address is checked before each request anyway. */
 const unresolved = async (): Promise<readonly string[]> => []
@@ -25,7 +22,7 @@ export async function supplyHook(ctx: Ctx, tx: Tx, record: PortableRecord): Prom
       url: address.shown,
       sealed_url: ctx.secrets.seal(address.whole, urlPurpose(id)),
       host: address.host,
-      disabled_until: disabledUntil,
+      disabled_until: untilChanged,
     }
   } catch (error) {
     if (error instanceof Failure && error.kind === 'unprocessable') return undefined

@@ -55,6 +55,21 @@ const commit = async (world: World, at: string, input: object = {}) => {
 }
 
 describe('emails-on-push', () => {
+  test('long annotations of tags are cut', async ({ world }) => {
+    const made = await mailed(world, 'emails-on-push')
+    const others = Array.from({ length: 99 }, (_, n) => `reader${n}@example.com`)
+    await made.configure({ recipients: [made.address, ...others].join(' ') })
+    const long = 'x'.repeat(1_000_000)
+    await commit(world, made.at)
+    for (const name of ['v1', 'v2', 'v3']) {
+      const tag = { tag_name: name, ref: 'main', message: long }
+      expect((await world.root.post(`${made.at}/repository/tags`, tag)).status).toBe(201)
+    }
+    const mails = await made.mails(4)
+    expect(mails).toHaveLength(4)
+    for (const { body } of mails) expect(body.length).toBeLessThan(10_000)
+  })
+
   test('each recipient gets a mail with commits and differences for a push, and one for a tag and a deletion', async ({
     world,
   }) => {
@@ -159,7 +174,7 @@ describe('emails-on-push', () => {
       while ((await expandEvents(ctx)) === 'more');
       const due = await dueDeliveries(
         ctx.db,
-        { deliveries: [], hooks: [], projects: [], groups: [], hosts: [] },
+        { deliveries: [], hooks: [], projects: [], groups: [], actors: [], hosts: [] },
         { perHook: 16, limit: 1000 },
       )
       const [ours] = due.filter(({ hook_id }) => hook_id === made.id)

@@ -11,7 +11,7 @@ import { findUserBlocks } from '../payloads/queries.ts'
 
 /** Differences that a mail contains at most. Every recipient gets a mail of its own, which is stored until it is sent. */
 const limits = { files: 100, lines: 3000, bytes: 64 * 1024, fileBytes: 32 * 1024 } as const
-/** Maximum characters of a message of a commit. */
+/** Maximum characters of a message of a commit or tag. */
 const maxMessage = 2000
 
 type Fields = Readonly<Record<string, any>>
@@ -40,7 +40,7 @@ export async function pushMail(
       subject: `${place} Pushed tag`,
       paragraphs: [
         `${who} pushed the tag ${name} to ${project.web_url}`,
-        ...(payload['message'] ? [payload['message']] : []),
+        ...(payload['message'] ? [String(payload['message']).slice(0, maxMessage)] : []),
       ],
     }
   const count = total === 1 ? '1 commit' : `${total} commits`

@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
@@ -183,12 +183,16 @@ describe('the fork job', () => {
     expect(await drafts(place)).toEqual([])
   })
 
-  test('a failed fork has a reason and no partial repository', async ({ world }) => {
+  test.for([
+    ['lost objects', true],
+    ['a damaged branch', false],
+  ] as const)('a fork of a project with %s has a reason and no partial repository', async ([, isLost], { world }) => {
     const ann = await world.user()
     const source = await sourceWithHistory(world)
     const id = await forkOf(ann, source)
     const from = await repositoryOf(world, source.id)
-    for (const folder of await readdir(`${from}/objects`))
+    if (!isLost) await writeFile(`${from}/refs/heads/trunk`, '')
+    for (const folder of isLost ? await readdir(`${from}/objects`) : [])
       if (/^[0-9a-f]{2}$/.test(folder)) await rm(`${from}/objects/${folder}`, { recursive: true })
     await bringRepository(world, id)
     expect((await ann.get(`/projects/${id}`)).json).toMatchObject({

@@ -73,8 +73,7 @@ async function targetNamespace(ctx: Ctx, name: number | string | undefined): Pro
   const actor = ctx.actor!
   const found =
     name === undefined ? await personalNamespaceOf(ctx.db, actor, actor.id) : await findNamespace(ctx.db, actor, name)
-  if (!found || !(mayCreateProjects(actor, found) || (actor.admin && found.kind === 'user')))
-    throw notFound('Target Namespace')
+  if (!found || !mayCreateProjects(actor, found)) throw notFound('Target Namespace')
   return found
 }
 
@@ -112,11 +111,12 @@ function asConflict(error: unknown): never {
 
 /** Makes a project a fork of another, which the caller must be allowed to fork. */
 export async function relateFork(ctx: Ctx, project: ProjectSubject, sourceName: string): Promise<void> {
-  const source = await loadProject(sourceName, ctx)
-  if (!source || !allows(projectPolicy.read_project, ctx.actor, source.facts)) throw notFound('Project')
-  if (!allows(projectPolicy.fork_project, ctx.actor, source.facts)) throw forbidden()
   await ctx.transaction(async (tx) => {
     await lockForkRelations(tx)
+    await tx.requirePermission?.()
+    const source = await loadProject(sourceName, { ...ctx, db: tx })
+    if (!source || !allows(projectPolicy.read_project, ctx.actor, source.facts)) throw notFound('Project')
+    if (!allows(projectPolicy.fork_project, ctx.actor, source.facts)) throw forbidden()
     if (await descendsFrom(tx, source.id, project.id))
       throw invalidFields({ forked_from_project_id: ['cannot be the project itself or one of its forks'] })
     if (!(await linkFork(tx, project.id, source.id))) throw conflict('Project already forked')

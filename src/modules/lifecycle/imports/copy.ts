@@ -1,7 +1,7 @@
 import type { ProjectAbility } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { GitError } from '../../../git/runner/git-error.ts'
+import { damageIn } from '../../../git/runner/damage.ts'
 import { copyRefs } from '../../../git/transfer/copy.ts'
 import { openRepository, projectOnBehalf } from '../../projects/index.ts'
 import { linkAllFrom } from '../../pushes/index.ts'
@@ -56,8 +56,8 @@ async function copy(ctx: Ctx, target: Repository, original: Original, { actor_id
       const comes = refs.some(({ name }) => name === `refs/heads/${defaultBranch}`)
       return { refs, defaultBranch: comes ? defaultBranch : source.default_branch }
     } catch (error) {
-      // A signal means that this process is stopping too: the next run repeats the copy.
-      if (!(error instanceof GitError) || error.signal !== null) throw error
+      // A killed git, for example, means that this process is stopping too: the next run repeats the copy.
+      if (!damageIn(error)) throw error
       if (attempt < copyAttempts) continue
       ctx.log.error({ err: error, source: source.id }, 'failed to copy the source repository')
       throw new RemoteRefusal('The repository of the source project could not be read.')

@@ -10,7 +10,7 @@ import { writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import {
   initialBranch,
-  lockProject,
+  lockState,
   projectRepositoryDir,
   refreshLanguages,
   refreshSketches,
@@ -91,8 +91,8 @@ async function settle(ctx: Ctx, projectId: number, { repo, place, filling, also 
   const facts = await repositoryFacts(repo, branch)
   const wantsSketches = await needsSketches(repo)
   await ctx.transaction(async (tx) => {
-    const project = await lockProject(tx, projectId)
-    if (!project || !(await finishImport(tx, projectId, branch))) return
+    // What holds the lock of access adds members to the project, and must not wait for the records of an archive.
+    if (!(await lockState(tx, projectId)) || !(await finishImport(tx, projectId, branch))) return
     if (branch !== null && !filling.bringsProtections)
       await protectFirstBranch(tx, projectId, branch, ctx.settings.default_branch_protection)
     await saveRepositoryFacts(tx, projectId, filling.refs.length > 0 ? facts : { ...facts, repositorySize: 0 })

@@ -1,5 +1,4 @@
-import { allows } from '../../../access/policy.ts'
-import { projectPolicy } from '../../../access/project-policy.ts'
+import { allowsNow } from '../../../api/allows-now.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { Flag, Optional, Whole } from '../../../api/params/types.ts'
 import type { Tx } from '../../../db/db.ts'
@@ -7,7 +6,7 @@ import { enqueue } from '../../../jobs/job.ts'
 import { forbidden, invalidFields } from '../../../kernel/failure.ts'
 import { asAccount } from '../../accounts/index.ts'
 import type { Destination } from '../../instance/index.ts'
-import { type ProjectSubject, projectIds, saveMirror } from '../../projects/index.ts'
+import { type ProjectSubject, projectIds, saveMirror, project as subject } from '../../projects/index.ts'
 import { acceptImportUrl } from '../imports/service.ts'
 import { maskedUrl } from '../remotes/masked-url.ts'
 import { requireMirrorsAvailable } from '../remotes/mirrors-available.ts'
@@ -104,7 +103,7 @@ async function changeMirror(
     await deletePullMirror(tx, project.id)
     return
   }
-  if (!allows(projectPolicy.admin_mirror, ctx.actor, project.facts)) throw forbidden()
+  if (!(await allowsNow(subject, 'admin_mirror', project.id, ctx, tx))) throw forbidden()
   requireMirrorsAvailable(ctx)
   if (!was && !source) throw blank()
   // Updates from a URL have the rights of the user who entered it.

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
-import { commitTo, done, refsOf, serve, sourceOf } from '../remotes/testing.ts'
+import { commitTo, done, proxyTo, refsOf, remoteBy, sourceOf } from '../remotes/testing.ts'
 import { mirrorOf, record, state, update } from './testing.ts'
 
 describe('the user of a pull mirror', () => {
@@ -55,34 +55,11 @@ describe('the user of a pull mirror', () => {
     const [ann, source] = [await world.user(), await sourceOf(world)]
     const project = await world.project({ members: [[ann, 'maintainer']] })
     let fetches = 0
-    await using proxy = await serve(async (req, res) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of req) chunks.push(chunk as Buffer)
-      if (req.method === 'POST' && Buffer.concat(chunks).includes('command=fetch') && fetches++ === 0)
-        await happens(world, ann, project.id)
-      const {
-        authorization,
-        'content-type': type,
-        'git-protocol': protocol,
-        'content-encoding': encoding,
-      } = req.headers
-      const answer = await fetch(world.origin + req.url!, {
-        method: req.method!,
-        headers: Object.fromEntries(
-          Object.entries({
-            authorization,
-            'content-type': type,
-            'git-protocol': protocol as string,
-            'content-encoding': encoding,
-          }).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-        ),
-        ...(req.method === 'POST' && { body: Buffer.concat(chunks) }),
-      })
-      res.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
-      res.end(Buffer.from(await answer.arrayBuffer()))
+    await using proxy = await proxyTo(world, async ({ method, body }) => {
+      if (method === 'POST' && body.includes('command=fetch') && fetches++ === 0) await happens(world, ann, project.id)
     })
     await world.settings({ outbound_local_requests_whitelist: ['127.0.0.1'] })
-    const import_url = world.remote(source, world.root).replace(/@[^/]+/, `@${proxy.origin.slice('http://'.length)}`)
+    const import_url = remoteBy(world, proxy, source)
     await done(ann.put(`/projects/${project.id}`, { mirror: true, import_url }))
     await update(world, project)
     expect(fetches).toBeGreaterThan(0)

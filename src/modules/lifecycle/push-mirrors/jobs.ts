@@ -47,7 +47,8 @@ export const pushToMirror = job({
       if (!(error instanceof RemoteRefusal)) throw error
       return { error: error.message, retries: true }
     })
-    await settlePush(ctx, { projectId, mirrorId }, outcome)
+    if (outcome) await settlePush(ctx, { projectId, mirrorId }, outcome)
+    else await cancelPush(ctx.db, mirrorId)
   },
 })
 

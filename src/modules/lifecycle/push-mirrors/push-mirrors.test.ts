@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
@@ -9,7 +9,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import { fetchObjects, listRemoteRefs, pushToRemote } from '../../../git/transfer/mirror.ts'
-import { commitTo, done, refsOf, repositoryOf, serve, sourceOf } from '../remotes/testing.ts'
+import { commitTo, done, proxyTo, refsOf, remoteBy, repositoryOf, serve, sourceOf } from '../remotes/testing.ts'
 import { pushToMirror, retryPushMirrors, startPushMirrors } from './jobs.ts'
 
 type Mirror = { readonly id: number; readonly at: string; readonly update: (change?: Change) => Promise<void> }
@@ -37,6 +37,19 @@ async function mirrored(
 const state = (world: World, { at }: Mirror) => done(world.root.get(at))
 
 describe('a push mirror', () => {
+  test('a mirror of a project with a damaged branch fails with a sentence and deletes nothing', async ({ world }) => {
+    const mirror = await mirrored(world)
+    await mirror.update()
+    const before = await refsOf(world, mirror.target)
+    await writeFile(join(await repositoryOf(world, mirror.project.id), 'refs/heads/zebra'), '')
+    await mirror.update()
+    expect(await state(world, mirror)).toMatchObject({
+      update_status: 'failed',
+      last_error: expect.stringContaining('The repository is damaged'),
+    })
+    expect(await refsOf(world, mirror.target)).toEqual(before)
+  })
+
   test('a mirror gets branches and tags, their changes, and the deletion of merged branches', async ({ world }) => {
     const mirror = await mirrored(world)
     const { project, target } = mirror
@@ -371,6 +384,33 @@ describe('records and credentials of push mirrors', () => {
     expect((await state(world, mirror)).last_error).toBe(
       'The address is blocked: Requests to localhost are not allowed',
     )
+  })
+
+  test.for([
+    ['the mirror is deleted', (world: World, at: string) => world.root.delete(at), []],
+    ['the mirror is disabled', (world: World, at: string) => done(world.root.put(at, { enabled: false })), []],
+    [
+      'the project is archived',
+      (world: World, at: string) => done(world.root.post(at.replace(/remote_mirrors.*/, 'archive'))),
+      [],
+    ],
+    [
+      'the mirror is limited to protected branches',
+      (world: World, at: string) => done(world.root.put(at, { only_protected_branches: true })),
+      ['refs/heads/main', 'refs/tags/v1'],
+    ],
+  ] as const)('what a mirror gets if %s while the target lists its branches', async ([, happens, gets], { world }) => {
+    const [project, target] = [await sourceOf(world), await world.project()]
+    await world.settings({ outbound_local_requests_whitelist: ['127.0.0.1'], default_branch_protection: 0 })
+    await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'main' })
+    let mirror: Mirror | undefined
+    let lists = 0
+    await using proxy = await proxyTo(world, async ({ url }) => {
+      if (url.includes('git-upload-pack') && lists++ === 0) await happens(world, mirror!.at)
+    })
+    mirror = await mirrorTo(world, project, remoteBy(world, proxy, target))
+    await mirror.update()
+    expect([lists > 0, Object.keys(await refsOf(world, target))]).toEqual([true, gets])
   })
 
   test('listing, fetch and push end at the timeout when the remote does not respond', async ({ world }) => {

@@ -155,6 +155,10 @@ export const pendingPushRow = {
 }
 export type PendingPush = RowOf<typeof pendingPushRow>
 
+const mayPush = sql`m.enabled and p.id = m.project_id and not p.deleting and not p.archived`
+
+const pendingColumns = raw('m.sealed_url, m.user_id, m.only_protected_branches, m.keep_divergent_refs')
+
 /** Starts an update. Undefined if the mirror is disabled or gone, or its project is archived or being deleted. */
 export const beginPush = (db: Db, id: number): Promise<PendingPush | undefined> =>
   db.row(
@@ -163,9 +167,16 @@ export const beginPush = (db: Db, id: number): Promise<PendingPush | undefined> 
       update push_mirrors m
       set update_status = 'started', last_update_started_at = now(), next_at = now() + ${lease}
       from projects p
-      where m.id = ${id} and m.enabled and p.id = m.project_id and not p.deleting and not p.archived
-      returning m.sealed_url, m.user_id, m.only_protected_branches, m.keep_divergent_refs
+      where m.id = ${id} and ${mayPush}
+      returning ${pendingColumns}
     `,
+  )
+
+/** The same of an update that was started. */
+export const findPendingPush = (db: Db, id: number): Promise<PendingPush | undefined> =>
+  db.row(
+    pendingPushRow,
+    sql`select ${pendingColumns} from push_mirrors m, projects p where m.id = ${id} and ${mayPush}`,
   )
 
 /** Takes back that an update is scheduled, because it cannot start. That of an enabled mirror stays due, for when its project is no longer archived. */

@@ -10,7 +10,7 @@ import { RemoteRefusal, sentenceFor, withoutCredentials } from '../remotes/refus
 import { mirrorTimeoutMs } from '../remotes/schedule.ts'
 import { planPush } from './plan-push.ts'
 import { targetPurpose } from './purpose.ts'
-import type { PendingPush } from './queries.ts'
+import { findPendingPush, type PendingPush } from './queries.ts'
 import { targetRules } from './rules.ts'
 
 type Target = { readonly projectId: number; readonly mirrorId: number }
@@ -21,19 +21,23 @@ const limits = { timeoutMs: mirrorTimeoutMs, maxBytes: Number.POSITIVE_INFINITY 
 export type PushOutcome = { readonly error: string | null; readonly retries: boolean }
 
 /**
- * Makes a remote repository equal to the project. Safe to interrupt and repeat. Throws `RemoteRefusal` if the user who set up the
- * mirror may no longer do so, or if the remote is of no use.
+ * Makes a remote repository equal to the project. Safe to interrupt and repeat. Undefined, with nothing sent, if the mirror was disabled or
+ * deleted meanwhile. Throws `RemoteRefusal` if the user who set up the mirror may no longer do so, or if the remote is of no use.
  */
 export async function sendToMirror(
   ctx: Ctx,
   { projectId, mirrorId }: Target,
-  mirror: PendingPush,
-): Promise<PushOutcome> {
-  const { user, project } = await mirrorUser(ctx, projectId, mirror)
-  const remote = await reachRemote(ctx, ctx.secrets.open(mirror.sealed_url, targetPurpose(mirrorId)), targetRules)
-  const repo = openRepository(user, project)
+  begun: PendingPush,
+): Promise<PushOutcome | undefined> {
+  const { user: lister, project: listed } = await mirrorUser(ctx, projectId, begun)
+  const remote = await reachRemote(ctx, ctx.secrets.open(begun.sealed_url, targetPurpose(mirrorId)), targetRules)
+  const repo = openRepository(lister, listed)
   const there = await listRemoteRefs(repo, remote, limits)
   if ('failed' in there) throw refuse(there, remote)
+  // The listing may have taken long: what is sent depends on the mirror as it is now.
+  const mirror = await findPendingPush(ctx.db, mirrorId)
+  if (!mirror) return undefined
+  const { user, project } = await mirrorUser(ctx, projectId, mirror)
   const local = await localRefs(repo)
   const main = project.default_branch === null ? undefined : branchRef(project.default_branch)
   const { updates, diverged } = await planPush(
@@ -41,8 +45,6 @@ export async function sendToMirror(
     { local, remote: there.refs, main: main && local.get(main) },
     { follows: await followed(user, project, mirror.only_protected_branches), keep: mirror.keep_divergent_refs },
   )
-  // The listing may have taken long.
-  await mirrorUser(ctx, projectId, mirror)
   const pushed = await pushToRemote(repo, remote, updates, limits)
   if ('failed' in pushed) throw refuse(pushed, remote)
   const refused = [...pushed.refused].map(([name, reason]) => `${name}: ${withoutCredentials(reason, remote)}`)

@@ -4,7 +4,7 @@ import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { guardUrl } from '../../instance/index.ts'
-import { lockProject, type ProjectSubject } from '../../projects/index.ts'
+import { lockToChange, type ProjectSubject } from '../../projects/index.ts'
 import { maskedUrl } from '../remotes/masked-url.ts'
 import { requireMirrorsAvailable } from '../remotes/mirrors-available.ts'
 import { pushToMirror } from './jobs.ts'
@@ -44,7 +44,7 @@ export async function createPushMirror(
   if ('blocked' in target) throw invalidFields({ url: [`is blocked: ${target.blocked}`] })
   return ctx.transaction(async (tx) => {
     // Serialises creations, for the maximum.
-    if (!(await lockProject(tx, project.id))) throw notFound('Project')
+    await lockToChange(tx, project.id)
     if ((await countPushMirrors(tx, project.id)) >= maxMirrors)
       throw invalidFields({ base: [`Maximum number (${maxMirrors}) of push mirrors exceeded`] })
     const id = await nextPushMirrorId(tx)
@@ -89,6 +89,7 @@ export async function editPushMirror(
 ): Promise<PushMirrorRow> {
   requireMirrorsAvailable(ctx)
   await ctx.transaction(async (tx) => {
+    await lockToChange(tx, project.id)
     const edited = await updatePushMirror(tx, project.id, id, { ...values, userId: ctx.actor!.id })
     if (!edited) throw missing()
     await emitChange(ctx, tx, 'push_mirror_updated', project.id, edited)

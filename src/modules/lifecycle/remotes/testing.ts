@@ -61,3 +61,29 @@ export async function serve(listener: RequestListener): Promise<AsyncDisposable 
     },
   }
 }
+
+/** A server that passes requests of git on to the world, after `before` has seen each with its body. */
+export const proxyTo = (
+  world: World,
+  before: (request: { method: string; url: string; body: Buffer }) => Promise<void>,
+): ReturnType<typeof serve> =>
+  serve(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks)
+    await before({ method: req.method!, url: req.url!, body })
+    const names = ['authorization', 'content-type', 'git-protocol', 'content-encoding']
+    const answer = await fetch(world.origin + req.url!, {
+      method: req.method!,
+      headers: Object.fromEntries(
+        names.flatMap((name) => (req.headers[name] ? [[name, String(req.headers[name])]] : [])),
+      ),
+      ...(req.method === 'POST' && { body }),
+    })
+    res.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+    res.end(Buffer.from(await answer.arrayBuffer()))
+  })
+
+/** The URL of a project by such a server. */
+export const remoteBy = (world: World, { origin }: { origin: string }, project: TestProject): string =>
+  world.remote(project, world.root).replace(/@[^/]+/, `@${origin.slice('http://'.length)}`)

@@ -4,7 +4,15 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { invalid, notFound } from '../../../kernel/failure.ts'
 import { taken } from '../../../kernel/violations.ts'
-import { deepestNesting, ensureOwner, type GroupSubject, loadGroup, lockGroup } from '../../groups/index.ts'
+import {
+  awaitProjects,
+  deepestNesting,
+  ensureOwner,
+  type GroupSubject,
+  loadGroup,
+  lockGroup,
+  lockGroupPlace,
+} from '../../groups/index.ts'
 import {
   lockAccess,
   lockSharingBelow,
@@ -27,16 +35,11 @@ const notAllowed = "You don't have enough permissions."
  */
 export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: number | undefined): Promise<void> {
   const actor = ctx.actor!
-  if (parentId === undefined) {
-    if (!actor.admin && !actor.canCreateGroup) throw refuse(notAllowed)
-  } else {
-    const parent = await loadGroup(parentId, ctx)
-    if (!parent || !allows(groupPolicy.read_group, actor, parent.facts)) throw notFound('Group')
-    if (!allows(groupPolicy.create_subgroup, actor, parent.facts)) throw refuse(notAllowed)
-  }
+  await awaitProjects(ctx, group.id)
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
-    const held = await lockGroup(tx, group.id)
+    await requireTarget({ ...ctx, db: tx }, parentId)
+    const held = await lockGroupPlace(tx, group.id)
     if (!held) throw notFound('Group')
     const parent = parentId === undefined ? undefined : await lockGroup(tx, parentId)
     if (parentId !== undefined && !parent) throw notFound('Group')
@@ -77,4 +80,16 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
     })
     await limited?.emitChanges()
   })
+}
+
+/** Throws unless the caller may move groups below this one, or to the top level. */
+async function requireTarget(ctx: Ctx, parentId: number | undefined): Promise<void> {
+  const actor = ctx.actor!
+  if (parentId === undefined) {
+    if (!actor.admin && !actor.canCreateGroup) throw refuse(notAllowed)
+    return
+  }
+  const parent = await loadGroup(parentId, ctx)
+  if (!parent || !allows(groupPolicy.read_group, actor, parent.facts)) throw notFound('Group')
+  if (!allows(groupPolicy.create_subgroup, actor, parent.facts)) throw refuse(notAllowed)
 }

@@ -5,6 +5,7 @@ import { Failure, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { addOwnerOfNamespace } from '../../groups/index.ts'
 import {
   claimRoute,
+  findNamespace,
   fullPathViolations,
   lockAccess,
   lockNamespace,
@@ -15,7 +16,7 @@ import {
 } from '../../namespaces/index.ts'
 import {
   emitLowered,
-  lockProject,
+  lockProjectKey,
   movedConcurrently,
   moveProject,
   type ProjectSubject,
@@ -37,13 +38,17 @@ const notAllowed = 'Transfer failed, please contact an admin.'
 export async function transferProject(ctx: Ctx, project: ProjectSubject, target: NamespaceWithLevel): Promise<void> {
   const actor = ctx.actor!
   if (target.id === project.namespace_id) throw refuse('Project is already in this namespace.')
-  if (target.importing || !(mayCreateProjects(actor, target) || actor.admin)) throw refuse(notAllowed)
+  // Waits, such as for an import into it, before the lock of access is taken, for which all other changes of access would wait, too.
+  ctx.outside?.prepare()
+  await ctx.transaction((tx) => lockProjectKey(tx, project.id))
   await ctx
     .transaction(async (tx) => {
       await lockAccess(tx)
+      const now = await findNamespace(tx, actor, target.id)
+      if (!now || now.importing || !(mayCreateProjects(actor, now) || actor.admin)) throw refuse(notAllowed)
       const namespace = await lockNamespace(tx, target.id)
       if (!namespace) throw refuse(notAllowed)
-      const held = await lockProject(tx, project.id)
+      const held = await lockProjectKey(tx, project.id)
       if (!held) throw notFound('Project')
       if (held.namespace_id !== project.namespace_id) throw movedConcurrently()
       if (namespace.owner_id !== null)

@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
 import { compareAccess } from '../../../../test/recompute-access.ts'
-import { test, World } from '../../../../test/world.ts'
+import { waitingFor } from '../../../../test/tables/instance.ts'
+import { type Answer, test, unique, World } from '../../../../test/world.ts'
 import { levels } from '../../../access/levels.ts'
+import { lockState } from '../../projects/projects/edit-queries.ts'
 
 describe('concurrent changes of access', () => {
   test('the access index is correct after concurrent changes over many connections', async () => {
@@ -55,4 +57,35 @@ describe('concurrent changes of access', () => {
 
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 403])
   })
+
+  const changes: Record<
+    string,
+    (world: World, id: { group: number; project: number; other: number }) => Promise<Answer>
+  > = {
+    'a rename of its group': ({ root }, { group }) => root.put(`/groups/${group}`, { path: unique('renamed') }),
+    'a transfer of its group': ({ root }, { group, other }) =>
+      root.post(`/groups/${group}/transfer`, { group_id: other }),
+    'its transfer': ({ root }, { project, other }) => root.put(`/projects/${project}/transfer`, { namespace: other }),
+    'its deletion': ({ root }, { project }) => root.delete(`/projects/${project}`),
+  }
+
+  test.for(Object.keys(changes))(
+    'no other change of access waits for %s that waits for a project into which an archive is written',
+    async (what, { world }) => {
+      const ann = await world.user()
+      const [group, other] = [await world.group(), await world.group()]
+      const project = await world.project({ group })
+      const sent = await world.db.transaction(async (tx) => {
+        await lockState(tx, project.id)
+        const changed = changes[what]!(world, { group: group.id, project: project.id, other: other.id })
+        await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(1)
+        const added = await world.root.post(`/groups/${other.id}/members`, { user_id: ann.id, access_level: 30 })
+        expect(added.status).toBe(201)
+        // It has not given up.
+        expect(await waitingFor(world, 'lock')).toHaveLength(1)
+        return { changed }
+      })
+      expect((await sent.changed).status).toBeLessThan(300)
+    },
+  )
 })

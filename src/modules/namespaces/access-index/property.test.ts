@@ -83,7 +83,7 @@ const operations: Record<string, fc.Arbitrary<Operation>> = {
     }),
   removeMember: fc.tuple(fc.boolean(), index, person).map(([ofProject, at, who]) => async (made: Made) => {
     const of = await membership(made, ofProject, at)
-    if (of) await removeMember(ctx, of, people[who]!.id, true)
+    if (of) await removeMember(ctx, of, people[who]!.id, async () => true)
   }),
   shareProject: fc
     .tuple(index, index, fc.constantFrom(10, 30, 40), ends)

@@ -9,17 +9,34 @@ import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 const lock = 7_180_340
 
 /**
- * Serialises changes of access until their transactions end: each recomputes from committed rows. Take the lock before
- * reading what the change depends on.
+ * How long a change of access waits for each other lock. All other changes of access wait for it, and the row of a project may be
+ * locked for minutes, while an archive is imported into it.
  */
-export const lockAccess = (tx: Tx): Promise<number> => tx.run(sql`select pg_advisory_xact_lock(${lock}::bigint)`)
+const longestWait = '5s'
+
+const takeLock = (mode: 'pg_advisory_xact_lock' | 'pg_advisory_xact_lock_shared'): Sql => sql`
+  with held as materialized (select ${raw(mode)}(${lock}::bigint))
+  select set_config('lock_timeout', ${longestWait}, true)
+  from held
+`
+
+/**
+ * Serialises changes of access until their transactions end: each recomputes from committed rows. Take the lock before
+ * reading what the change depends on. Throws if the caller of the request has lost the permission meanwhile.
+ */
+export async function lockAccess(tx: Tx): Promise<void> {
+  await tx.run(takeLock('pg_advisory_xact_lock'))
+  await tx.requirePermission?.()
+}
 
 /**
  * Enough to create a group: no access changes until the transaction ends, but others create groups at the same time. Each writes only the
  * access to its own group, which nothing else depends on yet. Do not take `lockAccess` after it: two that do wait for each other.
  */
-export const lockAccessForNew = (tx: Tx): Promise<number> =>
-  tx.run(sql`select pg_advisory_xact_lock_shared(${lock}::bigint)`)
+export async function lockAccessForNew(tx: Tx): Promise<void> {
+  await tx.run(takeLock('pg_advisory_xact_lock_shared'))
+  await tx.requirePermission?.()
+}
 
 /** True for the namespace with these traversal ids and everything below it. One range scan of the index. */
 export const within = (traversalIds: Sql, outer: Sql): Sql =>

@@ -89,7 +89,8 @@ export async function arranged(): Promise<Arrangement> {
     await shareProject(world, project.id, partners.id, 20)
     await shareProject(world, project.id, former.id, 40, '2020-01-01')
     // Recomputes who has access through these.
-    await world.root.put(`/groups/${group.id}`, { share_with_group_lock: false })
+    for (const share_with_group_lock of [true, false])
+      await world.root.put(`/groups/${group.id}`, { share_with_group_lock })
   }
   // The state after midnight: the day has come, and nothing was recomputed.
   await moveEndOfMemberships(world, '2099-01-01')

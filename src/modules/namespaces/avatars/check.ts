@@ -4,7 +4,7 @@ import { storedAvatars } from './queries.ts'
 const page = 1000
 
 /** Describes each avatar whose blob is missing, one sentence each. Checks the blob store once for each avatar. */
-export async function checkAvatars(ctx: Ctx): Promise<string[]> {
+export async function checkAvatars(ctx: Pick<Ctx, 'db' | 'blobs'>): Promise<string[]> {
   const problems: string[] = []
   let after = ''
   for (;;) {

@@ -7,7 +7,7 @@ import { insideOf } from '../access-index/queries.ts'
 export const markGroupForDeletion = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update namespaces set marked_for_deletion_on = current_date, updated_at = now() where id = ${id}`)
 
-/** False when it was not put away. */
+/** False if it is not marked. The row is locked. */
 export const unmarkGroupForDeletion = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`
     update namespaces
@@ -54,6 +54,8 @@ export async function moveTree(
   parent: { id: number; traversal_ids: readonly number[] } | undefined,
 ): Promise<void> {
   const id = traversalIds.at(-1)!
+  // An update alone would not wait for those that keep a place (`holdPlace` of `groups`).
+  await tx.run(sql`select from namespaces d where ${insideOf(traversalIds)} order by d.id for update`)
   await tx.run(sql`
     update namespaces d
     set parent_id = case when d.id = ${id} then ${parent?.id ?? null}::bigint else d.parent_id end,

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { taken } from '../../../kernel/violations.ts'
-import type { ProjectOrGroupHolder } from '../../groups/index.ts'
+import { holdPlace, type ProjectOrGroupHolder } from '../../groups/index.ts'
 import {
   deleteList,
   findList,
@@ -47,6 +47,7 @@ export async function createList(
   }
   const [what, referred] = Object.entries(criterion).find(([, id]) => id !== null) as [keyof typeof missing, number]
   const id = await ctx.transaction(async (tx) => {
+    if (what !== 'assignee_id') await holdPlace(tx, holder)
     await holdBoard(tx, holder, boardId)
     if (!(await mayRefer(tx, ctx, holder, what, referred))) throw invalid(missing[what])
     if ((await listIds(tx, boardId)).length >= most) throw invalid(`A board has at most ${most} lists`)

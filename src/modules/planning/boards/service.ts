@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import { forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { requiredTextViolations, violationsOf } from '../../../kernel/violations.ts'
-import { lockGroup, type ProjectOrGroupHolder } from '../../groups/index.ts'
+import { holdPlace, lockGroup, type ProjectOrGroupHolder } from '../../groups/index.ts'
 import {
   type BoardRow,
   type BoardValues,
@@ -43,7 +43,10 @@ export async function createBoard(ctx: Ctx, holder: ProjectOrGroupHolder, name: 
       if (!(await lockGroup(tx, holder.id))) throw notFound('Group')
       if (await hasBoard(tx, holder)) throw forbidden('The plan offers one board for each group')
     }
-    return insertBoard(tx, holder, clean)
+    const made = await insertBoard(tx, holder, clean)
+    // The insert waits for changes of the holder.
+    await tx.requirePermission?.()
+    return made
   })
   return getBoard(ctx, holder, id)
 }
@@ -64,6 +67,7 @@ export async function editBoard(
   { labels, ...changes }: BoardChanges,
 ): Promise<BoardRow> {
   await ctx.transaction(async (tx) => {
+    if (labels || changes.milestone_id) await holdPlace(tx, holder)
     const held = await holdBoard(tx, holder, id)
     await updateBoard(tx, id, {
       name: changes.name === undefined ? held.name : cleanName(changes.name),
@@ -94,9 +98,10 @@ async function referred(
   return wanted
 }
 
-/** Locks a board, and so its lists, until the transaction ends. */
+/** Locks a board, and so its lists, until the transaction ends. Throws if the caller has lost the permission meanwhile. */
 export async function holdBoard(tx: Tx, holder: ProjectOrGroupHolder, id: number): Promise<BoardValues> {
   const held = await lockBoard(tx, holder, id)
+  await tx.requirePermission?.()
   if (!held) throw notFound('Board')
   return held
 }

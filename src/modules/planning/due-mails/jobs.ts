@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { inBatches } from '../../../db/batches.ts'
 import { job } from '../../../jobs/job.ts'
-import { eventMail, recipientsOfEvent } from '../../discussion/index.ts'
-import { sendMails } from '../../instance/index.ts'
+import { eventMail, recipientsOfEvent, sendNoteableMails } from '../../discussion/index.ts'
 import { takeDueTomorrow } from './queries.ts'
 
 /** Issues whose mails are queued in one transaction. */
@@ -21,9 +20,13 @@ export const mailDueIssues = job({
         ctx.transaction(async (tx) => {
           const ids = await takeDueTomorrow(tx, size)
           const mailed = await recipientsOfEvent(tx, 'Issue', ids, 'issue_due')
-          await sendMails(
+          await sendNoteableMails(
             tx,
-            mailed.map((each) => eventMail(ctx.site, 'An issue is due tomorrow:', each)),
+            mailed.map((each) => ({
+              mail: eventMail(ctx.site, 'An issue is due tomorrow:', each),
+              to: each,
+              noteable: each.noteable,
+            })),
           )
           return ids.length
         }),

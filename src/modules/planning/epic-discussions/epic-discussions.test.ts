@@ -265,4 +265,18 @@ describe('what is said about an epic', () => {
     expect((await world.root.get(issue.at)).json.state).toBe('closed')
     expect((await notesOn(world.root, issue.at)).slice(-2)).toEqual(['promoted to epic &2', 'closed'])
   })
+
+  test('an issue keeps its text when it becomes an epic, if links to its uploads would make that too long', async ({
+    world,
+  }) => {
+    const { group } = await openEpic(world)
+    const project = await world.project({ group, visibility: 'public' })
+    const [few, many] = ['[a](/uploads/b)', '](/uploads/'.repeat(90_000)]
+    const issue = await openIssue(world, { project, description: many })
+    await say(world.root, issue.at, few)
+    expect((await say(world.root, issue.at, '/promote')).json.summary).toEqual(['Promoted this issue to an epic.'])
+    const at = `/groups/${group.id}/epics/2`
+    expect((await world.root.get(at)).json.description === many).toBe(true)
+    expect(await notesOn(world.root, at)).toContain(`[a](/${project.full_path}/uploads/b)`)
+  })
 })

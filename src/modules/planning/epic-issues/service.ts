@@ -3,6 +3,7 @@ import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
 import { forbidden, invalid, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import { holdPlace } from '../../groups/index.ts'
 import { findLink, findLinkOfIssue, type LinkRow } from '../epic-links/queries.ts'
 import { changeEpicOfIssue } from '../epic-links/service.ts'
 import { getEpic } from '../epics/detail.ts'
@@ -53,6 +54,7 @@ async function administeredIssue(ctx: Ctx, id: number): Promise<IssueSubject> {
 async function change(ctx: Ctx, epic: EpicSubject, issue: IssueSubject, epicId: number | null): Promise<LinkRow> {
   const actorId = ctx.actor!.id
   return ctx.transaction(async (tx) => {
+    await holdPlace(tx, { of: 'project', id: issue.project_id })
     if (!(await lockIssue(tx, issue.id))) throw issueNotFound()
     const was = await findLinkOfIssue(tx, issue.id)
     if (epicId === null && was?.epic_id !== epic.id) throw rowNotFound()

@@ -42,8 +42,8 @@ export async function chosenEpic(
 }
 
 /**
- * Puts an issue, whose row is locked, into an epic, or takes it out of its epic, with notes on both sides. The caller has checked the
- * permissions. Undefined if it has no epic afterwards.
+ * Puts an issue, whose row is locked and whose project is kept in its place (`holdPlace`), into an epic, or takes it out of its epic, with
+ * notes on both sides. The caller has checked the permissions. Undefined if it has no epic afterwards.
  */
 export async function changeEpicOfIssue(
   tx: Tx,

@@ -8,6 +8,7 @@ import {
   insertCrossReference,
   noteMentions,
   qualifyReferences,
+  qualifyUploads,
   references,
 } from '../../discussion/index.ts'
 import { loadGroup } from '../../groups/index.ts'
@@ -31,9 +32,7 @@ export async function promoteIssue(ctx: Ctx, subject: IssueSubject): Promise<voi
   if (!group) throw invalid('The project of the issue does not belong to a group')
   if (!allows(groupPolicy.create_epic, ctx.actor, group.facts)) throw forbidden()
   const actorId = ctx.actor!.id
-  // Uploads stay with the project.
-  const rewrite = (text: string): string =>
-    qualifyReferences(text, full_path).replaceAll('](/uploads/', `](/${full_path}/uploads/`)
+  const rewrite = (text: string): string => qualifyUploads(qualifyReferences(text, full_path), full_path)
   await ctx.transaction(async (tx) => {
     const row = await lockIssue(tx, subject.id)
     if (!row) throw issueNotFound()

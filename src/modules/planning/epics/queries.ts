@@ -64,9 +64,17 @@ export const findEpicByIidOrId = (
 const lockedEpicRow = omit(epicRow, 'hidden')
 export type LockedEpic = RowOf<typeof lockedEpicRow>
 
-/** Locks the row of an epic until the transaction ends; undefined if it is deleted. */
-export const lockEpic = (tx: Tx, id: number): Promise<LockedEpic | undefined> =>
-  tx.row(lockedEpicRow, sql`select ${columns} from epics m where m.id = ${id} for no key update of m`)
+/**
+ * Locks the row of an epic until the transaction ends; undefined if it is deleted. Throws if the caller has lost the permission meanwhile.
+ */
+export async function lockEpic(tx: Tx, id: number): Promise<LockedEpic | undefined> {
+  const held = await tx.row(
+    lockedEpicRow,
+    sql`select ${columns} from epics m where m.id = ${id} for no key update of m`,
+  )
+  if (held) await tx.requirePermission?.()
+  return held
+}
 
 /** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */
 export const touchEpic = async (tx: Tx, id: number, at?: Date): Promise<boolean> =>

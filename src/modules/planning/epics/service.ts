@@ -5,7 +5,7 @@ import type { Tx } from '../../../db/db.ts'
 import { invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { violationsOf } from '../../../kernel/violations.ts'
 import { addSystemNote, cleanTitle, finishTodos, noteMentions, textViolations } from '../../discussion/index.ts'
-import type { GroupSubject } from '../../groups/index.ts'
+import { type GroupSubject, holdPlace } from '../../groups/index.ts'
 import { type AttributeChanges, changesOf } from '../changes/attributes.ts'
 import { changeNotes, longDate } from '../changes/notes.ts'
 import { editLabels, type LabelEdit } from '../labels/assign.ts'
@@ -106,6 +106,8 @@ export async function createEpic(
     if (parentId !== undefined) await holdTree(tx, group.id)
     const made = await insertEpic(tx, { groupId: group.id, authorId, createdAt, ...valuesAfter(blank, input) })
     if (!made) throw notFound('Group')
+    // The insert waits for changes of the group.
+    await tx.requirePermission?.()
     const noteable = asNoteable({ id: made.id, group_id: group.id })
     await editLabels(tx, ctx, noteable, [], input, createdAt)
     if (parentId !== undefined) await changeParent(tx, authorId, made.id, parentId)
@@ -136,6 +138,7 @@ async function apply(
 ): Promise<void> {
   const actorId = ctx.actor!.id
   if (edit.parent_id !== undefined) await holdTree(tx, group_id)
+  else await holdPlace(tx, { of: 'group', id: group_id })
   const row = await lockEpic(tx, id)
   if (!row) throw rowNotFound()
   const noteable = asNoteable(row)

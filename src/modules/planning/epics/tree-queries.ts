@@ -1,26 +1,20 @@
 import type { Tx } from '../../../db/db.ts'
-import { boolean, integer, nullable, type RowOf, text, unused } from '../../../db/row.ts'
+import { boolean, integer, nullable, type RowOf, text } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
-
-const rootOf = async (tx: Tx, groupId: number): Promise<number | undefined> =>
-  (await tx.row({ root: integer }, sql`select traversal_ids[1] as root from namespaces where id = ${groupId}`))?.root
+import { holdPlace } from '../../groups/index.ts'
 
 /**
  * Locks the parents and children of all epics below the top-level group of a group until the transaction ends, so that concurrent changes
- * make no cycle. Call it before rows of epics are locked. False if the group is gone.
+ * make no cycle, and no transfer moves the group away. Call it before rows of epics are locked. False if the group is gone.
  */
 export async function lockTree(tx: Tx, groupId: number): Promise<boolean> {
-  for (let root = await rootOf(tx, groupId); root !== undefined; ) {
-    await tx.row(
-      { lock: unused },
-      sql`select pg_advisory_xact_lock(hashtextextended(${`tree of epics ${root}`}, 0)) as lock`,
-    )
-    // The group may have been transferred meanwhile.
-    const now = await rootOf(tx, groupId)
-    if (now === root) return true
-    root = now
-  }
-  return false
+  await holdPlace(tx, { of: 'group', id: groupId })
+  const locked = await tx.run(sql`
+    select pg_advisory_xact_lock(hashtextextended('tree of epics ' || traversal_ids[1], 0))
+    from namespaces
+    where id = ${groupId}
+  `)
+  return locked > 0
 }
 
 /** More generations than there can be: ends a search if there is a cycle after all. */

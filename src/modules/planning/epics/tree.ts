@@ -26,9 +26,13 @@ export async function changeableEpic(ctx: Ctx, id: number): Promise<EpicSubject>
   return found
 }
 
-/** Locks the tree in which an epic of a group is. Call it before rows of epics are locked. */
+/**
+ * Locks the tree in which an epic of a group is, and keeps the group there. Call it before rows of epics are locked. Throws if the caller has
+ * lost the permission meanwhile.
+ */
 export async function holdTree(tx: Tx, groupId: number): Promise<void> {
   if (!(await lockTree(tx, groupId))) throw epicNotFound()
+  await tx.requirePermission?.()
 }
 
 /** Gives an epic another parent, or none. The tree is locked. */
@@ -54,6 +58,8 @@ async function placeBelow(tx: Tx, actorId: number, child: NamedEpicRow, parent: 
   if ((await countChildren(tx, parent.id)) >= mostChildren)
     throw invalid(`An epic can have ${mostChildren} child epics`)
   await saveParent(tx, child.id, parent.id)
+  // It waits for changes of the parent.
+  await tx.requirePermission?.()
   await noteBoth(tx, actorId, child, parent, ['added', 'as child epic', 'as parent epic'])
 }
 

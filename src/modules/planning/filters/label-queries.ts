@@ -97,8 +97,8 @@ export type Labelled =
 
 const rarestRow = { title: text, found: integer, ids: nullable(text) }
 
-/** How many noteables, up to `veryMany`, have the rarest of the labels. PostgreSQL cannot estimate it: labels of thousands of projects may share a title. */
-export async function findLabelled(db: Db, type: ScheduledType, search: LabelSearch): Promise<Labelled> {
+/** How many noteables, up to `most`, have the rarest of the labels, and if they are less than `many` which. PostgreSQL cannot estimate it: labels of thousands of projects may share a title. */
+async function findRarest(db: Db, type: ScheduledType, search: LabelSearch, most: number) {
   const compared = search.titles.slice(0, comparedLabels)
   const ofRarest = having(type, raw('rarest.title'), search)
   const { title, found, ids } = (await db.snapshotCache.row(
@@ -115,14 +115,27 @@ export async function findLabelled(db: Db, type: ScheduledType, search: LabelSea
         from unnest(${compared}::text[]) as t (title)
           cross join lateral (
             select count(*) as found
-            from (${having(type, raw('t.title'), search)} limit ${literal(veryMany)}) as first_ones
+            from (${having(type, raw('t.title'), search)} limit ${literal(most)}) as first_ones
           ) as c
         order by c.found
         limit 1
       ) as rarest
     `),
   ))!
-  if (found < many) return { frequency: 'few', ids: ids === null ? [] : ids.split(',').map(Number) }
+  return { title, found, ids: found >= many ? undefined : ids === null ? [] : ids.split(',').map(Number) }
+}
+
+/** Ids of the noteables that have the rarest of the labels, and maybe not the others, if they are less than `many`. */
+export const findFewLabelled = async (
+  db: Db,
+  type: ScheduledType,
+  search: LabelSearch,
+): Promise<readonly number[] | undefined> => (await findRarest(db, type, search, many)).ids
+
+/** Which noteables have the rarest of the labels. */
+export async function findLabelled(db: Db, type: ScheduledType, search: LabelSearch): Promise<Labelled> {
+  const { title, found, ids } = await findRarest(db, type, search, veryMany)
+  if (ids) return { frequency: 'few', ids }
   return {
     frequency: found < veryMany ? 'many' : 'very many',
     found,

@@ -4,7 +4,7 @@ import type { Db } from '../../../db/db.ts'
 import { and, join, raw, type Sql, sql } from '../../../db/sql.ts'
 import { type ScheduledType, tableOf } from '../../discussion/index.ts'
 import { openVisibility } from '../../projects/index.ts'
-import { findLabelled, isOneOf, type Labelled, many } from './label-queries.ts'
+import { findFewLabelled, findLabelled, isOneOf, type Labelled, many } from './label-queries.ts'
 import { type Access, accessOf, countedByLabels, type Reached, walked, walkedAlone } from './parts-queries.ts'
 
 /** The noteables with the rarest of the labels, of some audiences only. */
@@ -19,6 +19,16 @@ const ofIds = (where: readonly Sql[], ids: readonly number[]): Decided => ({
   parts: [{ ...everything, few: true }],
   few: 2 * many,
 })
+
+/** The noteables with labels of which the rarest leads to few; `where` are all conditions. Nothing is decided if it leads to more. */
+export async function labelledFew(
+  db: Db,
+  { type, labels, state }: Pick<Reached, 'type' | 'labels' | 'state'>,
+  where: readonly Sql[],
+): Promise<Decided> {
+  const ids = await findFewLabelled(db, type, { titles: labels!, state })
+  return ids ? ofIds(where, ids) : {}
+}
 
 /**
  * Whether to read rows in order until there are enough with a label, instead of sorting all `found` that have it. Of N noteables, of which one of four
@@ -88,9 +98,12 @@ export async function labelledEverything(
 ): Promise<Decided> {
   const labelled = await find(db, reached)
   if (labelled.frequency === 'few') return ofIds([...where, ...reached.filters], labelled.ids)
-  const counted = { from, where: and([...where, ...reached.counted]) }
+  const filters = filtersBesideLabel(reached)
+  // Of very many PostgreSQL soon finds as many as are counted.
+  const found = labelled.frequency === 'many' ? [...filters, sql`m.id = any(array(${labelled.all}))`] : reached.counted
+  const counted = { from, where: and([...where, ...found]) }
   return {
-    where: [...where, ...filtersBesideLabel(reached)],
+    where: [...where, ...filters],
     parts: [labelledPart(reached, labelled, { ...everything, counted }, [])],
   }
 }

@@ -29,6 +29,10 @@ export type Wanted = {
   readonly filters: readonly Sql[]
   /** The conditions lead to few noteables. */
   readonly few: boolean
+  /** The filters ask for any milestone or assignee, which many may have after all. */
+  readonly maybeMany?: boolean
+  /** One of the conditions, with that on the state: an index finds those that meet it. */
+  readonly indexed?: Sql | undefined
   /** The filters leave confidential ones only. */
   readonly confidential?: boolean
   /** The order of the list, in which there is an index: by a time also of what is open to others, by state. Absent for totals. */

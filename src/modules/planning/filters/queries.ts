@@ -208,6 +208,9 @@ export const leavesFew = (
   (set.of === 'project' && [iids, createdAfter, createdBefore].some((filter) => filter !== undefined)) ||
   [reaction, assignee, milestone].some((filter) => filter !== undefined && filter !== 'None')
 
+/** Those with any assignee or milestone are wanted. */
+export const wantsAny = ({ assignee, milestone }: NoteableFilters): boolean => assignee === 'Any' || milestone === 'Any'
+
 /** Required labels, texts and times of update, by which `reach` finds noteables, and the other filters. */
 export function lookedUp<Filters extends NoteableFilters>({
   labels,

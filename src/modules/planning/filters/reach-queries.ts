@@ -15,7 +15,7 @@ import { idsInside } from '../../namespaces/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
 import type { NoteableSet } from './filters.ts'
 import { isAmongLabelled, labelledOnce } from './label-queries.ts'
-import { labelledEverything, labelledOfProject, labelledParts } from './labelled-queries.ts'
+import { labelledEverything, labelledFew, labelledOfProject, labelledParts } from './labelled-queries.ts'
 import {
   inListProjects,
   isPlannedOnce,
@@ -62,15 +62,37 @@ function updatedIn({ type, set }: Wanted, range: TimeRange, where: readonly Sql[
   }
 }
 
+/** Noteables that meet an indexed condition: fewer than this are found by it, and the caller's access to each is checked. */
+const fewIndexed = 5000
+
 /** The noteables `m` of a set that the caller may read, and that meet the filters. */
 export function reach(wanted: Wanted): Reach {
-  const { few, search, updated = {} } = wanted
+  const { type, few, search, indexed, updated = {} } = wanted
   const byUpdate = startsFromUpdates(wanted)
-  const list = reachOf(wanted, byUpdate)
-  if (byUpdate || few || search || !isFilteredByTime(wanted)) return list
+  const own = reachOf(wanted, byUpdate)
+  const list = decidedByLabels(wanted, own)
+  if (few || search) return list
+  if (isFilteredByTime(wanted) && !byUpdate) {
+    const matching = updatedIn(wanted, updated, whereOfFew(wanted))
+    return own.decide ? { ...list, matching } : { ...list, parts: countedAs(own, reachOf(wanted, true)), matching }
+  }
+  if (!indexed || wanted.set.of === 'project') return list
+  const table = sql`${tableOf(type)} m`
+  const matching = { table, key: raw('m.id'), condition: indexed, whereFew: whereOfFew(wanted), fewBelow: fewIndexed }
+  return { ...list, matching }
+}
+
+/** All conditions, for noteables that are found by their ids. */
+function whereOfFew(wanted: Wanted): readonly Sql[] {
   const { where } = reachOf({ ...wanted, few: true }, false)
-  const matching = updatedIn(wanted, updated, where)
-  return list.decide ? { ...list, matching } : { ...list, parts: countedAs(list, reachOf(wanted, true)), matching }
+  return wanted.set.of === 'group' ? [...where, inGroup(wanted.set)] : where
+}
+
+/** A list with labels that few have is one of these few. Those of a project are few as well. */
+function decidedByLabels(wanted: Wanted, list: Reach): Reach {
+  const { set, labels, search, few, maybeMany = false } = wanted
+  if (!labels || search || list.decide || set.of === 'project' || (few && !maybeMany)) return list
+  return { ...list, decide: (db) => labelledFew(db, wanted, whereOfFew(wanted)) }
 }
 
 /** The parts of a list, of which the rows are counted as those of another one that has the same. */
@@ -118,7 +140,7 @@ const visible = (caller: Caller): readonly Sql[] => [raw('not p.deleting'), visi
 const readable = ({ type, caller }: Reached): readonly Sql[] => [...visible(caller), readableRow(type, caller)]
 
 function ofProject(reached: Reached, id: number): Reach {
-  const { type, caller, rows, filters, labels, few } = reached
+  const { type, caller, rows, filters, labels, few, order } = reached
   const { hiddenBy } = kindOf(type)
   const from = hiddenBy ? withProjects(rows) : sql`from ${rows} m`
   const whereOf = (filters: readonly Sql[]) => [
@@ -126,8 +148,25 @@ function ofProject(reached: Reached, id: number): Reach {
     ...filters,
     ...(hiddenBy ? [notHidden(type, caller)] : []),
   ]
-  const list = { from, where: whereOf(filters) }
+  const list: Reach = {
+    from,
+    where: whereOf(filters),
+    ...(order === 'other' && { parts: [sortedOfProject(reached, id)] }),
+  }
   return labels && !few ? { ...list, decide: (db) => labelledOfProject(db, reached, id, whereOf) } : list
+}
+
+/** Issues of a project from which on the first ones of an order are looked for among those of all projects, before all are sorted. */
+const manyOfProject = 20_000
+
+/**
+ * The rows of a project in an order that only an index of all projects has. Those of an old project may be at the end of it: PostgreSQL, which
+ * expects them everywhere, would read a million rows to find the first of some thousand.
+ */
+function sortedOfProject({ rows, few }: Reached, id: number): ListPart {
+  const number = sql`(select c.opened + c.closed from issue_counts c where c.project_id = ${id})`
+  const when = () => sql`${number} >= ${literal(manyOfProject)}`
+  return { ...everything, few: true, ...(!few && { crowded: { when, from: walked(rows), where: raw('true') } }) }
 }
 
 function ofGroup(reached: Reached, set: Extract<NoteableSet, { of: 'group' }>): Reach {

@@ -2,7 +2,7 @@ import { issuePolicy } from '../../../access/issue-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { insertCrossReference, type NamedRow, type QuickActions, references } from '../../discussion/index.ts'
+import { insertCrossReference, type QuickActions, references } from '../../discussion/index.ts'
 import { loadProject } from '../../projects/index.ts'
 import { promoteIssue } from '../epic-promotions/service.ts'
 import type { LinkType } from '../issue-links/queries.ts'
@@ -10,7 +10,7 @@ import { linkIssue } from '../issue-links/service.ts'
 import { cloneIssue, moveIssue } from '../issue-moves/service.ts'
 import { editIssue, type IssueEdit } from '../issues/edit.ts'
 import { asNoteable } from '../issues/noteable.ts'
-import type { IssueSubject } from '../issues/subject.ts'
+import { type IssueSubject, loadIssueById } from '../issues/subject.ts'
 import { tracked } from '../issues/tracked.ts'
 import {
   type Command,
@@ -117,13 +117,14 @@ const linking = (name: string, type: LinkType, says: string): IssueCommand => ({
   },
 })
 
-/** Closes the issue as a duplicate of another one; a note on each side names the other, for its readers. */
+/** Closes the issue as a duplicate of another one, on which the caller may comment; a note on each side names the other, for its readers. */
 const duplicate: IssueCommand = {
   names: ['duplicate'],
   needs: 'update',
   async plan({ ctx, subject, argument, edit }) {
-    const [other] = await issuesNamed(ctx, subject, argument)
-    if (!other || other.id === subject.issue.id) return undefined
+    const [named] = await issuesNamed(ctx, subject, argument)
+    const other = named && named.id !== subject.issue.id ? await loadIssueById(named.id, ctx) : undefined
+    if (!other || !allows(issuePolicy.comment, ctx.actor, other.facts)) return undefined
     if (subject.state === 'opened') edit.state_event = 'close'
     return {
       says: `Closed this issue as a duplicate of ${argument}.`,
@@ -132,26 +133,24 @@ const duplicate: IssueCommand = {
   },
 }
 
-async function noteDuplicate(ctx: Ctx, issue: IssueSubject, other: NamedRow): Promise<void> {
-  const { project } = issue
+async function noteDuplicate(ctx: Ctx, issue: IssueSubject, other: IssueSubject): Promise<void> {
   const authorId = ctx.actor!.id
-  const nameOf = (
-    named: { iid: number; project_id: number; full_path: string },
-    from: { id: number; full_path: string },
-  ) => references('Issue', named, { of: 'project', ...from }).relative
-  const here = { id: project.id, full_path: project.full_path }
-  const there = { id: other.holder.id, full_path: other.full_path }
-  const mine = { iid: issue.iid, project_id: project.id, full_path: project.full_path }
+  const nameOf = ({ iid, project_id, project }: IssueSubject, { project: from }: IssueSubject): string =>
+    references(
+      'Issue',
+      { iid, project_id, full_path: project.full_path },
+      { of: 'project', id: from.id, full_path: from.full_path },
+    ).relative
   await ctx.transaction(async (tx) => {
     await insertCrossReference(tx, asNoteable(issue), {
       authorId,
-      body: `marked this issue as a duplicate of ${nameOf({ ...other, project_id: there.id }, here)}`,
-      source: { noteable: other },
+      body: `marked this issue as a duplicate of ${nameOf(other, issue)}`,
+      source: { noteable: asNoteable(other) },
       repeats: true,
     })
-    await insertCrossReference(tx, other, {
+    await insertCrossReference(tx, asNoteable(other), {
       authorId,
-      body: `marked ${nameOf(mine, there)} as a duplicate of this issue`,
+      body: `marked ${nameOf(issue, other)} as a duplicate of this issue`,
       source: { noteable: asNoteable(issue) },
       repeats: true,
     })

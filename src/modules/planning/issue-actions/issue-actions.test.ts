@@ -14,6 +14,15 @@ describe('quick actions of issues', () => {
     expect((await world.root.get(at)).json.due_date).toBeNull()
   })
 
+  test('400 for a text that is too long once quick actions are replaced by what they stand for', async ({ world }) => {
+    const { at } = await openIssue(world)
+    const body = '/shrug\n'.repeat(142_857)
+    const tooLong = { status: 400, json: { message: expect.stringContaining('is too long') } }
+    expect(await world.root.post(`${at}/notes`, { body })).toMatchObject(tooLong)
+    expect(await world.root.post(`${at}/discussions`, { body })).toMatchObject(tooLong)
+    expect((await world.root.get(`${at}/notes`)).json).toEqual([])
+  })
+
   test('a note that consists of quick actions changes the issue and is not stored', async ({ world }) => {
     const [reporter, eve] = await Promise.all([world.user(), world.user()])
     const { project, at } = await openIssue(world, {
@@ -149,5 +158,26 @@ describe('quick actions of issues', () => {
       'Could not apply duplicate command.',
       'Could not apply relate command.',
     ])
+  })
+
+  test('an issue is not marked as a duplicate of one on which the caller may not comment, which gets no note', async ({
+    world,
+  }) => {
+    const eve = await world.user()
+    const [locked, archived] = [
+      await openIssue(world, { visibility: 'public' }),
+      await openIssue(world, { visibility: 'public' }),
+    ]
+    await world.root.put(locked.at, { discussion_locked: true })
+    await world.root.post(`/projects/${archived.project.id}/archive`)
+    const { at } = await openIssue(world, { members: [[eve, 'reporter']] })
+    for (const other of [locked, archived]) {
+      expect(await eve.post(`${at}/notes`, { body: `/duplicate ${other.record.references.full}` })).toMatchObject({
+        json: { commands_changes: {}, summary: ['Could not apply duplicate command.'] },
+      })
+      const notes = (await world.root.get(`${other.at}/notes`)).json
+      expect(notes.filter(({ body }: { body: string }) => body.includes('duplicate'))).toEqual([])
+    }
+    expect((await eve.get(at)).json.state).toBe('opened')
   })
 })

@@ -127,9 +127,13 @@ function requireAdmin(ctx: Ctx, { facts }: IssueSubject): void {
   if (!allows(issuePolicy.admin_issue, ctx.actor, facts)) throw forbidden()
 }
 
-/** Locks both issues, in the order of their ids, so that two transactions do not wait for each other. */
+/**
+ * Locks both issues, in the order of their ids, so that two transactions do not wait for each other. Throws if the caller has lost the
+ * permission meanwhile.
+ */
 async function holdBoth(tx: Tx, issue: IssueSubject, other: IssueSubject): Promise<void> {
   for (const id of [issue.id, other.id].toSorted((a, b) => a - b)) if (!(await touchIssue(tx, id))) throw rowNotFound()
+  await tx.requirePermission?.()
 }
 
 /** Adds a note to each side, which only readers of the other side see. */

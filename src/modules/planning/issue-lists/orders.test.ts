@@ -6,7 +6,7 @@ import { type Client, test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { type OpenedIssue, openIssue } from '../issues/testing.ts'
 import { savePriority } from '../labels/edit-queries.ts'
-import { followPriority } from '../order-copies/jobs.ts'
+import { beginPriority, followPriority } from '../order-copies/jobs.ts'
 
 /** More issues than change in one transaction. */
 const many = 1_200
@@ -166,8 +166,10 @@ describe('lists of issues by label priority', () => {
     const label_id = await make(world, labels, { name: 'urgent', color: 'red', priority: 5 })
     await put(world.root, issues[0].at, { labels: 'urgent' })
     const [changed] = await world.db.transaction(async (tx) => {
+      const use = { project_id: project.id, label_id }
+      await beginPriority(tx, use)
       await savePriority(tx, project.id, label_id, 1)
-      await followPriority(tx, { project_id: project.id, label_id })
+      await followPriority(tx, use)
       const answer = world.root.put(`${labels}/urgent`, { priority: 5 })
       await world.waitsForLock()
       return [answer]

@@ -7,7 +7,7 @@ import { integer, type RowOf } from '../../../db/row.ts'
 import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { readableById } from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, NoteableSet, Presence } from '../filters/filters.ts'
-import { filtered, leavesFew, lookedUp, negated, notMatching } from '../filters/queries.ts'
+import { filtered, leavesFew, lookedUp, negated, notMatching, wantsAny } from '../filters/queries.ts'
 import { reach, withoutLabels } from '../filters/reach-queries.ts'
 import { cachedIssues, holdersOfIssue } from '../issues/record-queries.ts'
 import type { IssueState } from '../issues/states.ts'
@@ -61,6 +61,12 @@ const due: Readonly<Record<DueFilter, Sql>> = {
   next_month_and_previous_two_weeks: raw(`m.due_date >= current_date - 14 and m.due_date < ${monthFromNow(2)}`),
 }
 
+/** A condition that few may meet of those with a due date, which have an index. */
+function dueIn({ due: days, state }: IssueFilters): Sql | undefined {
+  if (days === undefined || days === '0' || days === 'any' || days === 'overdue') return undefined
+  return and([due[days], ...(state === undefined ? [] : [sql`m.state = ${state}`])])
+}
+
 function ofWeight(filter: WeightFilter): Sql {
   if (filter === 'None') return raw('m.weight is null')
   return filter === 'Any' ? raw('m.weight is not null') : sql`m.weight = ${filter.is}`
@@ -96,6 +102,8 @@ function reachOf(caller: Caller, set: NoteableSet, filters: IssueFilters, order?
     order: order && wayOf(order),
     filters: conditions(caller, others),
     few: leavesFew(filters, set) || (filters.epic !== undefined && filters.epic !== 'None'),
+    maybeMany: wantsAny(filters),
+    indexed: dueIn(filters),
     confidential: filters.confidential === true,
     labels,
     search,

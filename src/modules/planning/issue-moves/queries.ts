@@ -8,6 +8,10 @@ import { nextNumbers } from '../../projects/index.ts'
 export const lockProjects = (tx: Tx, ids: readonly number[]): Promise<number> =>
   tx.run(sql`select from projects where id = any(${ids}::bigint[]) order by id for no key update`)
 
+/** Locks the milestone of an issue, which its copy may get. Before the issue: a change of its due date locks it before its issues. */
+export const lockMilestoneOf = (tx: Tx, issueId: number): Promise<number> =>
+  tx.run(sql`select from milestones where id = (select milestone_id from issues where id = ${issueId}) for share`)
+
 type Copy = {
   readonly projectId: number
   readonly description: string | null

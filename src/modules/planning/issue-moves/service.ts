@@ -25,7 +25,7 @@ import { type LockedIssue, lockIssue } from '../issues/queries.ts'
 import { type IssueSubject, issueNotFound } from '../issues/subject.ts'
 import { setLabels } from '../labels/assign.ts'
 import { findMilestoneByTitle, milestoneTitle } from '../milestones/queries.ts'
-import { copyEvents, copyLabels, insertCopy, lockProjects, saveMovedTo } from './queries.ts'
+import { copyEvents, copyLabels, insertCopy, lockMilestoneOf, lockProjects, saveMovedTo } from './queries.ts'
 
 /** An issue in the project to which it was moved or cloned. */
 type Arrived = { readonly target: ProjectSubject; readonly id: number }
@@ -43,6 +43,12 @@ async function targetOf(ctx: Ctx, subject: IssueSubject, projectId: number, verb
   return target
 }
 
+/** Throws if the caller has lost the permission in one of the projects during the wait for the locks. */
+async function requireBoth(tx: Tx, ctx: Ctx, subject: IssueSubject, targetId: number, verb: 'move' | 'clone') {
+  await tx.requirePermission?.()
+  await targetOf({ ...ctx, db: tx }, subject, targetId, verb)
+}
+
 /**
  * Moves an issue: a copy in another project continues it, and the issue is closed. The copy has author, times, notes, awards, label
  * events, logged time, subscriptions and uploads; labels and milestone by title; and the assignees who can read it. An issue moves
@@ -53,10 +59,13 @@ export async function moveIssue(ctx: Ctx, subject: IssueSubject, toProjectId: nu
   if (target.id === subject.project_id) throw invalid('Cannot move issue to project it originates from!')
   const actorId = ctx.actor!.id
   const id = await ctx.transaction(async (tx) => {
+    // Before the issue, as changes of visibility and of due dates lock them.
+    await lockProjects(tx, [subject.project_id, target.id])
+    await lockMilestoneOf(tx, subject.id)
     const row = await lockIssue(tx, subject.id)
     if (!row) throw issueNotFound()
     if (row.moved_to_id !== null) throw refused('move')
-    await lockProjects(tx, [row.project_id, target.id])
+    await requireBoth(tx, ctx, subject, target.id, 'move')
     const { copy, uploads } = await arrive(tx, row, subject.project, target, { clonedBy: null, withNotes: true })
     await copyLabels(tx, row.id, copy.id, target.id)
     await copyEvents(tx, row.id, copy.id, target.id)
@@ -87,9 +96,12 @@ export async function cloneIssue(
   const target = await targetOf(ctx, subject, toProjectId, 'clone')
   const actorId = ctx.actor!.id
   const id = await ctx.transaction(async (tx) => {
+    // Before the issue, as changes of visibility and of due dates lock them.
+    await lockProjects(tx, [subject.project_id, target.id])
+    await lockMilestoneOf(tx, subject.id)
     const row = await lockIssue(tx, subject.id)
     if (!row) throw issueNotFound()
-    await lockProjects(tx, [row.project_id, target.id])
+    await requireBoth(tx, ctx, subject, target.id, 'clone')
     const cloning = { clonedBy: actorId, withNotes }
     const { copy, uploads, assignees, labels, description } = await arrive(tx, row, subject.project, target, cloning)
     await setLabels(tx, ctx, copy, labels, { create: false })

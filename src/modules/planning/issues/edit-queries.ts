@@ -1,6 +1,6 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer } from '../../../db/row.ts'
-import { raw, sql } from '../../../db/sql.ts'
+import { empty, raw, sql } from '../../../db/sql.ts'
 import { nextNumbers, reachNumber } from '../../projects/index.ts'
 import type { AgentRow } from './agent-queries.ts'
 
@@ -65,7 +65,8 @@ export const saveTimeEstimate = (tx: Tx, id: number, seconds: number): Promise<n
 export type IssueValues = {
   readonly title: string
   readonly description: string | null
-  readonly confidential: boolean
+  /** Unchanged if absent. */
+  readonly confidential: boolean | undefined
   readonly discussionLocked: boolean | null
   readonly milestoneId: number | null
   /** `YYYY-MM-DD` */
@@ -75,12 +76,14 @@ export type IssueValues = {
   readonly createdAt: Date | undefined
 }
 
+/** Only a change of `confidential` locks the project, whose visibility is copied then. */
 export const saveIssueValues = (tx: Tx, id: number, v: IssueValues): Promise<number> =>
   tx.run(sql`
     update issues
-    set title = ${v.title}, description = ${v.description}, confidential = ${v.confidential},
-      discussion_locked = ${v.discussionLocked}, milestone_id = ${v.milestoneId}, due_date = ${v.dueDate}::date,
-      weight = ${v.weight}, created_at = coalesce(${v.createdAt ?? null}::timestamptz, created_at)
+    set title = ${v.title}, description = ${v.description},
+      ${v.confidential === undefined ? empty : sql`confidential = ${v.confidential},`} discussion_locked = ${v.discussionLocked},
+      milestone_id = ${v.milestoneId}, due_date = ${v.dueDate}::date, weight = ${v.weight},
+      created_at = coalesce(${v.createdAt ?? null}::timestamptz, created_at)
     where id = ${id}
   `)
 

@@ -3,6 +3,7 @@ import { eventsOf } from '../../../../test/tables/events.ts'
 import { deleteProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level, Visibility } from '../../../access/levels.ts'
+import { lockState } from '../../projects/projects/edit-queries.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { closeIssue } from './close.ts'
 import { openIssue } from './testing.ts'
@@ -253,6 +254,19 @@ describe('PUT /projects/:id/issues/:issue_iid', () => {
     const titles = Array.from({ length: 6 }, (_, index) => `label ${index}`)
     await Promise.all(titles.map((add_labels) => rita.put(at, { add_labels })))
     expect((await rita.get(at)).json.labels).toEqual(titles)
+  })
+
+  test('an edit waits for changes of the project only if the issue becomes confidential', async ({ world }) => {
+    const { at, rita, project } = await opened(world)
+    const confidential = await world.db.transaction(async (tx) => {
+      await lockState(tx, project.id)
+      const edit = { title: 'New', description: 'Text', weight: 3, due_date: '2031-01-01', confidential: false }
+      expect(await rita.put(at, edit)).toMatchObject({ status: 200, json: { title: 'New' } })
+      const waiting = rita.put(at, { confidential: true })
+      await world.waitsForLock(1)
+      return { waiting }
+    })
+    expect(await confidential.waiting).toMatchObject({ status: 200, json: { confidential: true } })
   })
 })
 

@@ -1,8 +1,9 @@
 import { issuePolicy } from '../../../access/issue-policy.ts'
 import { allows } from '../../../access/policy.ts'
+import { allowsNow } from '../../../api/allows-now.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import { rowNotFound } from '../../../kernel/failure.ts'
+import { forbidden, rowNotFound } from '../../../kernel/failure.ts'
 import {
   addTodos,
   assignableAmong,
@@ -12,7 +13,8 @@ import {
   noteMentions,
   replaceAssigned,
 } from '../../discussion/index.ts'
-import { recordActivity } from '../../projects/index.ts'
+import { holdPlace } from '../../groups/index.ts'
+import { lockState, recordActivity } from '../../projects/index.ts'
 import { type AttributeChanges, changesOf } from '../changes/attributes.ts'
 import { peopleAfter } from '../changes/people.ts'
 import { changeEpicOfIssue, chosenEpic } from '../epic-links/service.ts'
@@ -25,7 +27,7 @@ import { emitIssue } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { type LockedIssue, lockIssue, touchIssue } from './queries.ts'
 import { requireTexts } from './service.ts'
-import type { IssueSubject } from './subject.ts'
+import { type IssueSubject, issue } from './subject.ts'
 
 /** Absent fields stay unchanged; empty lists and null clear. */
 export type IssueEdit = LabelEdit & {
@@ -90,6 +92,10 @@ export async function editIssue(ctx: Ctx, subject: IssueSubject, given: IssueEdi
   }
   const epicId = await chosenEpic(ctx, subject.project, edit)
   await ctx.transaction(async (tx) => {
+    if (epicId || edit.labels || edit.add_labels) await holdPlace(tx, { of: 'project', id: subject.project_id })
+    // Before the issue, as a change of visibility locks both: its trigger copies that to the issue.
+    const { confidential } = edit
+    if (confidential != null && confidential !== subject.confidential) await lockState(tx, subject.project_id)
     const assignable = (ids: readonly number[] | undefined) =>
       assignableAmong(tx, ctx, 'Issue', subject.project_id, ids)
     await apply(ctx, tx, subject, edit, {
@@ -118,6 +124,10 @@ const unadministered = {
   epic_iid: undefined,
 } as const
 
+/** Whether the edit has something that a caller cannot change who may not administer issues. */
+const administers = (edit: Allowed): boolean =>
+  (Object.keys(unadministered) as (keyof typeof unadministered)[]).some((name) => edit[name] !== undefined)
+
 type Allowed = { readonly [K in keyof IssueEdit]: IssueEdit[K] | undefined }
 
 /** Writes the changed values and their consequences. */
@@ -125,6 +135,9 @@ async function apply(ctx: Ctx, tx: Tx, subject: IssueSubject, edit: Allowed, pre
   const { id } = subject
   const row = await lockIssue(tx, id)
   if (!row) throw rowNotFound()
+  const path = { id: String(row.project_id), issue_iid: row.iid }
+  if (tx.requirePermission && administers(edit) && !(await allowsNow(issue, 'admin_issue', path, ctx, tx)))
+    throw forbidden()
   const actorId = ctx.actor!.id
   const at = edit.updated_at
   const noteable = asNoteable(row)
@@ -156,7 +169,7 @@ async function apply(ctx: Ctx, tx: Tx, subject: IssueSubject, edit: Allowed, pre
 const valuesOf = (row: LockedIssue, edit: Allowed, { milestoneId }: Prepared): IssueValues => ({
   title: edit.title ?? row.title,
   description: edit.description === undefined ? row.description : edit.description,
-  confidential: edit.confidential ?? row.confidential,
+  confidential: edit.confidential === null || edit.confidential === row.confidential ? undefined : edit.confidential,
   discussionLocked: edit.discussion_locked ?? row.discussion_locked,
   milestoneId: milestoneId === undefined ? row.milestone_id : milestoneId,
   dueDate: edit.due_date === undefined ? row.due_date : edit.due_date,

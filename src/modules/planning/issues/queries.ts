@@ -69,9 +69,17 @@ export const findIssueById = (db: Db, caller: Caller, id: number): Promise<Issue
 const lockedIssueRow = omit(issueRow, 'own', 'hidden')
 export type LockedIssue = RowOf<typeof lockedIssueRow>
 
-/** Locks the row of an issue until the transaction ends; undefined if it is deleted. */
-export const lockIssue = (tx: Tx, id: number): Promise<LockedIssue | undefined> =>
-  tx.row(lockedIssueRow, sql`select ${columns} from issues m where m.id = ${id} for no key update of m`)
+/**
+ * Locks the row of an issue until the transaction ends; undefined if it is deleted. Throws if the caller has lost the permission meanwhile.
+ */
+export async function lockIssue(tx: Tx, id: number): Promise<LockedIssue | undefined> {
+  const held = await tx.row(
+    lockedIssueRow,
+    sql`select ${columns} from issues m where m.id = ${id} for no key update of m`,
+  )
+  if (held) await tx.requirePermission?.()
+  return held
+}
 
 /** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */
 export const touchIssue = async (tx: Tx, id: number, at?: Date): Promise<boolean> =>

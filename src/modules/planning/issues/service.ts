@@ -13,6 +13,7 @@ import {
   replaceAssigned,
   textViolations,
 } from '../../discussion/index.ts'
+import { holdPlace } from '../../groups/index.ts'
 import { type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { changeEpicOfIssue, chosenEpic } from '../epic-links/service.ts'
 import { setLabels } from '../labels/assign.ts'
@@ -71,6 +72,7 @@ export async function createIssue(
   const authorId = ctx.actor!.id
   return ctx
     .transaction(async (tx) => {
+      if (epicId) await holdPlace(tx, { of: 'project', id: project.id })
       const assignees = await assignableAmong(tx, ctx, 'Issue', project.id, input.assignee_ids)
       const milestoneId = await usableMilestone(tx, project.id, input.milestone_id)
       const made = await insertIssue(tx, {
@@ -88,6 +90,8 @@ export async function createIssue(
         agent: agentOf(ctx),
       })
       if (!made) throw notFound('Project')
+      // The insert waits for changes of the project.
+      await tx.requirePermission?.()
       const noteable = asNoteable({ id: made.id, project_id: project.id })
       if (assignees.length > 0) await replaceAssigned(tx, 'issue_assignees', noteable, assignees)
       if (input.labels) await setLabels(tx, ctx, noteable, input.labels, { create: true, at: input.created_at })

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { eventsOf } from '../../../../test/tables/events.ts'
+import { describeLabel, lockPlanned } from '../../../../test/tables/planning.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { deleteLabel } from './edit-queries.ts'
 
@@ -94,8 +95,8 @@ describe.for(bases)('labels of %s', (base) => {
       [{ name: 'x', color: 'reddish' }, { message: { color: ['must be a valid color code'] } }],
       [{ name: 'x', color: '#12345' }, { message: { color: ['must be a valid color code'] } }],
       [
-        { name: 'x', color: 'red', description: 'x'.repeat(65_537) },
-        { message: { description: ['is too long (maximum is 65536 characters)'] } },
+        { name: 'x', color: 'red', description: 'x'.repeat(1025) },
+        { message: { description: ['is too long (maximum is 1024 characters)'] } },
       ],
     ] as const)
       expect(await world.root.post(labels, input)).toMatchObject({ status: 400, json })
@@ -108,6 +109,20 @@ describe.for(bases)('labels of %s', (base) => {
     })
     expect(await world.root.put(`${labels}/y`, {})).toMatchObject({ status: 400 })
     expect((await world.root.put(`${labels}/y`, { new_name: 'y' })).status).toBe(200)
+  })
+
+  test('a stored description that is longer than new ones may be does not keep a label from being changed', async ({
+    world,
+  }) => {
+    const labels = await placeIn(world, base)
+    const { id } = (await world.root.post(labels, { name: 'old', color: 'red' })).json
+    const description = 'x'.repeat(2000)
+    await describeLabel(world, id, description)
+    const change = (values: object) => world.root.put(`${labels}/${id}`, values)
+    expect(await change({ new_name: 'new', description })).toMatchObject({ status: 200, json: { description } })
+    expect(await change({ color: 'blue' })).toMatchObject({ status: 200, json: { description } })
+    expect((await change({ description: `${description}x` })).status).toBe(400)
+    expect(await change({ description: 'Short' })).toMatchObject({ status: 200, json: { description: 'Short' } })
   })
 
   test('one of several concurrent creations of a label succeeds', async ({ world }) => {
@@ -233,3 +248,27 @@ describe('priorities of labels', () => {
     ])
   })
 })
+
+test.for([
+  ['new priority', 200],
+  ['deletion', 204],
+] as const)(
+  'a label is removed from an issue while its %s waits for another issue',
+  async ([change, status], { world }) => {
+    const { id } = await world.project()
+    const label = (await world.root.post(`/projects/${id}/labels`, { name: 'bug', color: 'red' })).json
+    const at = `/projects/${id}/labels/${label.id}`
+    const made = async (title: string) =>
+      (await world.root.post(`/projects/${id}/issues`, { title, labels: 'bug' })).json
+    const [first, second] = [await made('First'), await made('Second')]
+    const { changed, edited } = await world.db.transaction(async (tx) => {
+      await lockPlanned(tx, 'issues', first.id)
+      const answer = change === 'deletion' ? world.root.delete(at) : world.root.put(at, { priority: 1 })
+      await world.waitsForLock(1)
+      const edit = world.root.put(`/projects/${id}/issues/${second.iid}`, { labels: '' })
+      return { changed: answer, edited: await Promise.race([edit, world.waitsForLock(2)]) }
+    })
+    expect(edited).toMatchObject({ status: 200, json: { labels: [] } })
+    expect((await changed).status).toBe(status)
+  },
+)

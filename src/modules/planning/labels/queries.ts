@@ -84,9 +84,10 @@ const counted = ({ holder, caller }: Place, type: ScheduledType, state: 'opened'
     from (
       select
       from ${labelsTableOf(type)} ml
-        join ${tableOf(type)} m on m.id = ml.${columnOf(type)} and m.state = ${state}
+        join ${tableOf(type)} m on m.id = ml.${columnOf(type)}
         join projects p on p.id = m.project_id
       where ml.label_id = l.id
+        and ml.noteable_state = ${state}
         and ${projectsIn(holder)}
         and not p.deleting
         and ${visibleProjects(caller)}
@@ -144,9 +145,9 @@ export const findLabel = (
     sql`select ${columns(place)} from labels l where ${named(name)} and ${shown(place, ancestors)} ${nearest}`,
   )
 
-/** Locks one of the project's or group's own labels until the transaction ends. */
+/** Locks one of the project's or group's own labels until the transaction ends, but not against references to it. */
 export const lockOwnLabel = (tx: Tx, place: Place, name: LabelName): Promise<LabelRow | undefined> =>
   tx.row(
     labelRow,
-    sql`select ${columns(place)} from labels l where ${named(name)} and ${shown(place, false)} for update of l`,
+    sql`select ${columns(place)} from labels l where ${named(name)} and ${shown(place, false)} for no key update of l`,
   )

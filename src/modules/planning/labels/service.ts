@@ -5,8 +5,7 @@ import { emit } from '../../../events/log.ts'
 import { conflict, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
-import { followPriority } from '../order-copies/jobs.ts'
-import { lockLabels } from '../order-copies/queries.ts'
+import { beginPriority, followPriority } from '../order-copies/jobs.ts'
 import { parseColor } from './colors.ts'
 import {
   deleteLabel,
@@ -20,7 +19,8 @@ import {
 import { findLabel, type LabelName, type LabelRow, lockOwnLabel, type Place } from './queries.ts'
 import { titleViolations } from './titles.ts'
 
-const longestDescription = 65_536
+/** Stored ones may be longer. With details, each issue of a list repeats the descriptions of its labels. */
+const longestDescription = 1024
 
 /** What a path segment may mean: digits are an id, but a title may consist of digits, too. */
 export const namesIn = (text: string): LabelName[] => [
@@ -48,16 +48,21 @@ export const getLabel = (
   { ancestors = true } = {},
 ): Promise<LabelRow> => firstOf(names, (name) => findLabel(db, place, name, { ancestors }))
 
+/** Locks a label of a project or group. Throws if the caller has lost the permission meanwhile. */
 export const lockLabel = (tx: Tx, place: Place, names: readonly LabelName[]): Promise<LabelRow> =>
-  firstOf(names, (name) => lockOwnLabel(tx, place, name))
+  firstOf(names, async (name) => {
+    const held = await lockOwnLabel(tx, place, name)
+    await tx.requirePermission?.()
+    return held
+  })
 
-/** Validates the attributes of a label; fails with all violations. */
-function checked({ name, color, description }: LabelValues): LabelValues {
+/** Validates the attributes of a label; fails with all violations. A description that it has already is not validated again. */
+function checked({ name, color, description }: LabelValues, held?: LabelRow): LabelValues {
   const parsed = parseColor(color)
   const violations = violationsOf({
     title: titleViolations(name),
     color: parsed === undefined ? ['must be a valid color code'] : [],
-    description: lengthViolations(description ?? '', longestDescription),
+    description: description === held?.description ? [] : lengthViolations(description ?? '', longestDescription),
   })
   if (violations) throw invalidFields(violations)
   return { name: name.trim(), color: parsed!, description }
@@ -78,6 +83,8 @@ export async function createLabel(
   return ctx.transaction(async (tx) => {
     const exists = await findLabel(tx, place, { title: values.name }, { ancestors: true })
     const id = exists ? undefined : await insertLabel(tx, holder, values)
+    // The insert waits for changes of the holder.
+    await tx.requirePermission?.()
     if (id === undefined) throw conflict('Label already exists')
     if (priority !== undefined) await savePriority(tx, holder.id, id, priority)
     await recordLabel(ctx, tx, 'label_created', holder, id)
@@ -112,10 +119,13 @@ export async function editLabel(
 
 /** False if nothing changed. */
 async function changePriority(tx: Tx, projectId: number, labelId: number, priority: number | null): Promise<boolean> {
-  // Before the row that refers to it locks it less: two changes would wait for each other.
-  await lockLabels(tx, [labelId])
-  if (!(await savePriority(tx, projectId, labelId, priority))) return false
-  await followPriority(tx, { project_id: projectId, label_id: labelId })
+  const use = { project_id: projectId, label_id: labelId }
+  await beginPriority(tx, use)
+  const isChanged = await savePriority(tx, projectId, labelId, priority)
+  // Both wait for changes of the label.
+  await tx.requirePermission?.()
+  if (!isChanged) return false
+  await followPriority(tx, use)
   return true
 }
 
@@ -126,11 +136,8 @@ async function changeLabel(
   held: LabelRow,
   changes: Omit<LabelChanges, 'priority'>,
 ): Promise<boolean> {
-  const values = checked({
-    name: changes.name ?? held.name,
-    color: changes.color ?? held.color,
-    description: changes.description === undefined ? held.description : changes.description,
-  })
+  const { name = held.name, color = held.color, description = held.description } = changes
+  const values = checked({ name, color, description }, held)
   const other = await findLabel(tx, place, { title: values.name }, { ancestors: true })
   if (other && other.id !== held.id && values.name !== held.name) throw invalidFields({ title: [taken] })
   return updateLabel(tx, held.id, values)

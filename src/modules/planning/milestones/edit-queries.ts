@@ -2,6 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Tx } from '../../../db/db.ts'
 import { date, integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
+import { scheduledTypes, tableOf } from '../../discussion/index.ts'
 import { around, heldBy, holderIds, type ProjectOrGroupHolder } from '../../groups/index.ts'
 import { within } from '../../namespaces/index.ts'
 import { nextGroupNumber, nextNumber } from '../../projects/index.ts'
@@ -40,15 +41,22 @@ export async function insertMilestone(
   ))!
 }
 
-/** Locks one of its own milestones until the transaction ends. */
-export const lockMilestone = (tx: Tx, holder: ProjectOrGroupHolder, id: number): Promise<HeldMilestone | undefined> =>
+/**
+ * Locks one of its own milestones until the transaction ends. Those who edit its issues do not wait for an edit of it, which waits for them;
+ * those who assign it do.
+ */
+export const lockMilestone = (
+  tx: Tx,
+  holder: ProjectOrGroupHolder,
+  id: number,
+  to: 'edit' | 'replace',
+): Promise<HeldMilestone | undefined> =>
   tx.row(
     heldMilestoneRow,
     sql`
       select ms.id, ms.iid, ms.title, ms.description, ms.start_date, ms.due_date, ms.state
       from milestones ms
-      where ms.id = ${id} and ${heldBy('ms', holder)}
-      for update
+      where ms.id = ${id} and ${heldBy('ms', holder)} for ${raw(to === 'edit' ? 'no key update' : 'update')}
     `,
   )
 
@@ -68,8 +76,12 @@ export const updateMilestone = async (
       )
   `)) > 0
 
-export const deleteMilestone = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`delete from milestones where id = ${id}`)
+/** Deletes a milestone. What has it is locked before it is locked against references, as by those who edit that. */
+export async function deleteMilestone(tx: Tx, id: number): Promise<void> {
+  for (const type of scheduledTypes)
+    await tx.run(sql`select from ${tableOf(type)} m where m.milestone_id = ${id} order by m.id for no key update`)
+  await tx.run(sql`delete from milestones where id = ${id}`)
+}
 
 /** Whether the title is used here, or in a group above that the caller can see. */
 export const isTitleTaken = (tx: Tx, holder: ProjectOrGroupHolder, caller: Caller, title: string): Promise<boolean> =>

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { eventsOf } from '../../../../test/tables/events.ts'
+import { lockPlanned } from '../../../../test/tables/planning.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 
 const bases = ['groups', 'projects'] as const
@@ -181,3 +182,27 @@ describe('milestones of groups', () => {
     expect(lines[0]).toMatchObject({ target_type: 'Milestone', target_id: id, target_iid: 1, target_title: 'shown' })
   })
 })
+
+test.for([
+  ['a new due date', 200],
+  ['the deletion', 204],
+] as const)(
+  'an issue is edited while %s of its milestone waits for another issue',
+  async ([change, status], { world }) => {
+    const { id, milestones } = await placeIn(world, 'projects')
+    const milestone = (await world.root.post(milestones, { title: '1.0' })).json
+    const at = `${milestones}/${milestone.id}`
+    const made = async (title: string) =>
+      (await world.root.post(`/projects/${id}/issues`, { title, milestone_id: milestone.id })).json
+    const [first, second] = [await made('First'), await made('Second')]
+    const { changed, edited } = await world.db.transaction(async (tx) => {
+      await lockPlanned(tx, 'issues', first.id)
+      const answer = change === 'the deletion' ? world.root.delete(at) : world.root.put(at, { due_date: '2030-01-02' })
+      await world.waitsForLock(1)
+      const edit = world.root.put(`/projects/${id}/issues/${second.iid}`, { title: 'Edited' })
+      return { changed: answer, edited: await Promise.race([edit, world.waitsForLock(2)]) }
+    })
+    expect(edited).toMatchObject({ status: 200, json: { title: 'Edited' } })
+    expect((await changed).status).toBe(status)
+  },
+)

@@ -107,16 +107,24 @@ export const findMilestone = (
 ): Promise<DatedMilestoneRow | undefined> =>
   db.row(datedMilestoneRow, sql`select ${columns} from milestones ms where ms.id = ${id} and ${heldBy('ms', holder)}`)
 
-/** The id of a milestone that a project may use; undefined for others. */
-export const findUsableMilestone = async (
-  db: Db,
+/**
+ * The id of a milestone that a project may use, locked as by issues that get it (`set_milestone_due`); undefined for others. Call it before
+ * the issue is locked: a change of its due date locks the milestone before its issues.
+ */
+export const lockUsableMilestone = async (
+  db: Tx,
   projectId: number,
   milestoneId: number,
 ): Promise<number | undefined> =>
   (
     await db.row(
       { id: integer },
-      sql`select ms.id from milestones ms where ms.id = ${milestoneId} and ${reaching('ms', sql`${projectId}`)}`,
+      sql`
+        select ms.id
+        from milestones ms
+        where ms.id = ${milestoneId} and ${reaching('ms', sql`${projectId}`)}
+        for share of ms
+      `,
     )
   )?.id
 

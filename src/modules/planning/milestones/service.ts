@@ -1,12 +1,12 @@
 import { groupPolicy } from '../../../access/group-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { type FieldViolations, forbidden, invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { blank, lengthViolations, violationsOf } from '../../../kernel/violations.ts'
-import { loadGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
+import { type GroupSubject, holdPlace, loadGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { followDueDate } from '../order-copies/jobs.ts'
 import {
@@ -20,7 +20,7 @@ import {
   type MilestoneValues,
   updateMilestone,
 } from './edit-queries.ts'
-import { type DatedMilestoneRow, findMilestone, findUsableMilestone } from './queries.ts'
+import { type DatedMilestoneRow, findMilestone, lockUsableMilestone } from './queries.ts'
 
 const longest = { title: 255, description: 65_536 }
 const used = 'already being used for another group or project milestone.'
@@ -57,15 +57,16 @@ export async function getMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id: n
 
 /**
  * The id of the milestone to set: null for none, undefined (ignored) if the project cannot use it. Looked up in the transaction that sets
- * it, whose next attempt misses one that was deleted meanwhile.
+ * it, whose next attempt misses one that was deleted meanwhile; until it ends, the project stays below the group of the milestone.
  */
 export async function usableMilestone(
-  db: Db,
+  tx: Tx,
   projectId: number,
   id: number | null | undefined,
 ): Promise<number | null | undefined> {
   if (!id) return id === undefined ? undefined : null
-  return findUsableMilestone(db, projectId, id)
+  await holdPlace(tx, { of: 'project', id: projectId })
+  return lockUsableMilestone(tx, projectId, id)
 }
 
 export type MilestoneInput = {
@@ -84,11 +85,21 @@ export async function createMilestone(
     .transaction(async (tx) => {
       if (await isTitleTaken(tx, holder, ctx.actor, values.title)) throw refuse('create', { title: [used] })
       const made = await insertMilestone(tx, holder, values)
+      // The insert waits for changes of the holder.
+      await tx.requirePermission?.()
       await record(ctx, tx, 'milestone_created', holder, made)
       return made
     })
     .catch(asUsed('create'))
   return getMilestone(ctx, holder, id)
+}
+
+/** Throws if there is no such milestone, or the caller has lost the permission during the wait for the lock. */
+async function lockOwn(...[tx, holder, id, to]: Parameters<typeof lockMilestone>): Promise<HeldMilestone> {
+  const held = await lockMilestone(tx, holder, id, to)
+  await tx.requirePermission?.()
+  if (!held) throw rowNotFound()
+  return held
 }
 
 const stateAfter = { close: 'closed', activate: 'active' } as const
@@ -103,8 +114,7 @@ export async function editMilestone(
 ): Promise<DatedMilestoneRow> {
   await ctx
     .transaction(async (tx) => {
-      const held = await lockMilestone(tx, holder, id)
-      if (!held) throw rowNotFound()
+      const held = await lockOwn(tx, holder, id, 'edit')
       const values = valuesAfter(held, input, state_event && stateAfter[state_event])
       check('update', values)
       if (values.title !== held.title && (await isTitleTaken(tx, holder, ctx.actor, values.title)))
@@ -133,11 +143,17 @@ const valuesAfter = (
 
 export async function removeMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const held = await lockMilestone(tx, holder, id)
-    if (!held) throw rowNotFound()
+    const held = await lockOwn(tx, holder, id, 'edit')
     await deleteMilestone(tx, id)
     await record(ctx, tx, 'milestone_deleted', holder, held)
   })
+}
+
+async function groupToPromoteTo(ctx: Ctx, project: ProjectSubject): Promise<GroupSubject> {
+  const group = await loadGroup(project.namespace_id, ctx)
+  if (!group) throw invalid('Project does not belong to a group.')
+  if (!allows(groupPolicy.admin_milestone, ctx.actor, group.facts)) throw forbidden()
+  return group
 }
 
 /**
@@ -145,14 +161,12 @@ export async function removeMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id
  * caller must be allowed to change milestones of the group.
  */
 export async function promoteMilestone(ctx: Ctx, project: ProjectSubject, id: number): Promise<DatedMilestoneRow> {
-  const group = await loadGroup(project.namespace_id, ctx)
-  if (!group) throw invalid('Project does not belong to a group.')
-  if (!allows(groupPolicy.admin_milestone, ctx.actor, group.facts)) throw forbidden()
+  const group = await groupToPromoteTo(ctx, project)
   const holder = { of: 'group', id: group.id } as const
   const made = await ctx
     .transaction(async (tx) => {
-      const held = await lockMilestone(tx, { of: 'project', id: project.id }, id)
-      if (!held) throw rowNotFound()
+      const held = await lockOwn(tx, { of: 'project', id: project.id }, id, 'replace')
+      await groupToPromoteTo({ ...ctx, db: tx }, project)
       if (await isTitleTaken(tx, holder, ctx.actor, held.title)) throw invalid(`Title ${used}`)
       const promoted = await insertMilestone(tx, holder, held)
       const replaced = await lockMilestonesBelow(tx, group.id, held.title)

@@ -2,7 +2,14 @@ import { Type } from 'typebox'
 import { inBatches } from '../../../db/batches.ts'
 import type { Tx } from '../../../db/db.ts'
 import { enqueue, enqueueEach, job } from '../../../jobs/job.ts'
-import { aboveAllNumbers, copyLabelPriorities, copyMilestoneDue, type LabelUse, lockLabels } from './queries.ts'
+import {
+  aboveAllNumbers,
+  copyLabelPriorities,
+  copyMilestoneDue,
+  type LabelUse,
+  lockLabelled,
+  lockLabels,
+} from './queries.ts'
 
 /** Issues that change in the transaction of the change that they follow; the others follow in a job. */
 const changedAtOnce = 1_000
@@ -36,9 +43,15 @@ export const copyPrioritiesOfLabel = job({
   },
 })
 
-/** After the priority of a label changed in a project: its newest thousand issues follow at once, the others in a job. */
-export async function followPriority(tx: Tx, use: LabelUse): Promise<void> {
+/** Before the priority of a label changes in a project: locks the issues that follow at once, and the label. */
+export async function beginPriority(tx: Tx, use: LabelUse): Promise<void> {
+  await lockLabelled(tx, use, changedAtOnce)
+  // Before the row that refers to it locks it less: two changes would wait for each other.
   await lockLabels(tx, [use.label_id])
+}
+
+/** After `beginPriority` and the change: its newest thousand issues follow at once, the others in a job. */
+export async function followPriority(tx: Tx, use: LabelUse): Promise<void> {
   const rest = await copyLabelPriorities(tx, use, aboveAllNumbers, changedAtOnce)
   if (rest !== undefined) await enqueue(tx, copyPrioritiesOfLabel, use)
 }

@@ -31,6 +31,25 @@ export const lockLabels = (tx: Tx, ids: readonly number[]): Promise<number> =>
 export type LabelUse = { readonly project_id: number; readonly label_id: number }
 export const labelUseRow = { project_id: integer, label_id: integer }
 
+/**
+ * Locks those of the `size` newest issues of the project that have the label. Before the label, as edits of issues lock them: otherwise two
+ * that change the priority of a label and take it from an issue wait for each other.
+ */
+export const lockLabelled = (tx: Tx, { project_id, label_id }: LabelUse, size: number): Promise<number> =>
+  tx.run(sql`
+    select
+    from issues m
+    where m.id in (
+      select newest.id
+      from (
+          select i.id from issues i where i.project_id = ${project_id} order by i.iid desc limit ${size}
+        ) as newest
+        join issue_labels il on il.issue_id = newest.id and il.label_id = ${label_id}
+    )
+    order by m.id
+    for no key update
+  `)
+
 /** Above all numbers of issues. */
 export const aboveAllNumbers = 2 ** 31 - 1
 

@@ -1,6 +1,6 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { join } from 'node:path'
-import { Readable, Transform } from 'node:stream'
+import { Readable, pipeline as streamThrough, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { ArchiveRefusal } from './refusal.ts'
@@ -75,7 +75,8 @@ export async function unpack(source: Readable, folder: string, limits: UnpackLim
 
 /** Whether a file begins as a tar.gz does: what can be said of an upload at once. */
 export async function looksLikeArchive(path: string): Promise<boolean> {
-  const plain = createReadStream(path, { end: 256 * 1024 }).pipe(createGunzip())
+  // Unlike `pipe`, closes the file with the reader, which seldom reads to the end.
+  const plain = streamThrough(createReadStream(path, { end: 256 * 1024 }), createGunzip(), () => {})
   try {
     for await (const _entry of readTar(plain as AsyncIterable<Buffer>)) return true
     return false

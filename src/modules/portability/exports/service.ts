@@ -40,6 +40,8 @@ export async function startExport(ctx: Ctx, holder: Holder, { description, uploa
   await limit(ctx, `${holder.of}_export`, starts)
   await ctx.transaction(async (tx) => {
     const id = await insertRequest(tx, holder, { userId: ctx.actor!.id, description: description ?? null })
+    // The check of the URL and the insert wait.
+    await tx.requirePermission?.()
     if (upload) await saveUpload(tx, id, ctx.secrets.seal(upload.url, uploadPurpose(id)), method!)
     await enqueue(tx, exportArchive, { requestId: id, turn: holder.id })
   })

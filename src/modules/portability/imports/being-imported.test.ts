@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { lockRow, waitingFor } from '../../../../test/tables/instance.ts'
+import { waitMs } from '../../../../test/waiting.ts'
 import { test, unique } from '../../../../test/world.ts'
 import { craft, entriesOf, exportOf, groupExportOf, recordsOf, runGroupImports, runImport, upload } from '../testing.ts'
 
@@ -37,6 +39,36 @@ describe('a project or group into which an archive is being imported', () => {
     const after = recordsOf(await entriesOf(await exportOf(world, id)), 'issues')
     expect(after.map(({ title }) => title)).toEqual(['First'])
     expect((await ann.post(`/projects/${id}/issues`, { title: 'Mine' })).json.iid).toBe(2)
+  })
+
+  test.for([
+    ['members of the project are added and removed', 'member'],
+    ['the visibility of the group is changed', 'group'],
+  ] as const)('%s while the records are written, and no change of access waits', async ([, what], { world }) => {
+    const source = await world.project()
+    await world.root.post(`/projects/${source.id}/issues`, { title: 'First' })
+    const archive = await exportOf(world, source.id)
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = await world.group({ members: [[ann, 'maintainer']] })
+    const { id } = (await upload(ann, archive, { path: unique('waiting'), namespace: group.full_path })).json
+    const members = `/projects/${id}/members`
+    const { ran, statuses } = await world.db.transaction(async (tx) => {
+      // The author: the records refer to the row.
+      await lockRow(tx, 'users', ann.id)
+      const ran = runImport(world, id)
+      await expect.poll(() => waitingFor(world, 'lock'), { timeout: waitMs }).toHaveLength(1)
+      const answers =
+        what === 'member'
+          ? [
+              await world.root.post(members, { user_id: bob.id, access_level: 30 }),
+              await world.root.delete(`${members}/${bob.id}`),
+            ]
+          : [await world.root.put(`/groups/${group.id}`, { visibility: 'internal' })]
+      return { ran, statuses: answers.map(({ status }) => status) }
+    })
+    await ran
+    expect(statuses).toEqual(what === 'member' ? [201, 204] : [200])
+    expect((await world.root.get(`/projects/${id}/import`)).json).toMatchObject({ import_status: 'finished' })
   })
 
   test('an epic, label, milestone, board, badge or subgroup in the group is refused, and the import completes', async ({

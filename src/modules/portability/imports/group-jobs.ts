@@ -58,8 +58,9 @@ export const importGroupArchive = job({
         await ctx.transaction(async (tx) => {
           // Another run was faster.
           if ((await deleteArchiveImport(tx, holder)) === 0) return
-          requireSameRights(await permittedImporter(ctx, groupId, pending.user_id), prepared.importer)
           const leftOut = await importGroup(ctx, tx, groupId, prepared)
+          // Last, because the import waits for the lock of access.
+          requireSameRights(await permittedImporter(ctx, groupId, pending.user_id), prepared.importer)
           await tellLeftOut(ctx, tx, { ...holder, userId: pending.user_id }, leftOut)
         })
       })

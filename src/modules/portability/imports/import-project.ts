@@ -48,7 +48,6 @@ export async function importProject(
   const { importer, attributes, records, people, files, avatar, sides } = prepared
   const holder: Holder = { of: 'project', id: projectId }
   const leftOut = new Map(prepared.leftOut)
-  for (const name of await restoreProject(importer, tx, projectId, attributes, chosen)) leftOut.set(name, 1)
   let hooks = 0
   const images = new ImportedImages()
   const importing: Importing = {
@@ -80,9 +79,10 @@ export async function importProject(
   }
   const empty = await restoreSnippets(ctx, tx, projectId, snippets)
   if (empty > 0) leftOut.set('snippets', empty)
-  if (avatar && !chosen.has('avatar')) await saveAvatar(tx, 'project', projectId, avatar)
-  // Last, because every change of a membership waits for this lock.
+  // Last, because every change of a membership waits for this lock, and what changes a group holds it when it waits for the lock of the group.
   await lockAccess(tx)
+  for (const name of await restoreProject(importer, tx, projectId, attributes, chosen)) leftOut.set(name, 1)
+  if (avatar && !chosen.has('avatar')) await saveAvatar(tx, 'project', projectId, avatar)
   await projectPlaced(tx, projectId)
   return leftOut
 }

@@ -1,3 +1,4 @@
+import { readdirSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { FormData } from 'undici'
@@ -15,6 +16,16 @@ import { importArchive } from './jobs.ts'
 
 const bodiesOf = async (who: Client, id: number): Promise<{ body: string; author: { id: number } }[]> =>
   (await who.get(`/projects/${id}/issues/1/notes?sort=asc`)).json.filter(({ system }: { system: boolean }) => !system)
+
+/** Temporary files of forms that this process has open, deleted ones included. */
+const openUploads = () =>
+  readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).match(/uploads\/upload-.*/) ?? []
+    } catch {
+      return []
+    }
+  })
 
 describe('POST /projects/import', () => {
   test('D1-IMPORT-MULTIPART D1-IMPORT-SCHEDULED D1-IMPORT-STATES D1-IMPORT-NAME an uploaded archive becomes a project', async ({
@@ -249,6 +260,19 @@ describe('POST /projects/import', () => {
     await world.settings({ import_sources: ['git'] })
     expect((await upload(zoe, archive, { path })).status).toBe(403)
   })
+
+  test.skipIf(process.platform !== 'linux')(
+    'no file of an uploaded archive stays open, accepted or refused (counts open files: needs Linux)',
+    async ({ world }) => {
+      const { archive } = await stagedArchive(world)
+      const zoe = await world.user()
+      // Longer than what is read of it.
+      const long = Buffer.concat([archive, Buffer.alloc(1024 * 1024)])
+      for (const content of [archive, long, Buffer.alloc(1024 * 1024)])
+        await upload(zoe, content, { path: unique('x') })
+      await expect.poll(openUploads).toEqual([])
+    },
+  )
 
   test('an archive larger than the setting is refused while it is uploaded', async ({ world }) => {
     const zoe = await world.user()

@@ -83,8 +83,9 @@ async function fill(ctx: Ctx, place: Place, pending: ArchiveImportRow, folder: s
       }),
     (tx) =>
       refusing(async () => {
-        await stillPermitted(ctx, place.projectId, prepared!.importer)
         const leftOut = await importProject(ctx, tx, place.projectId, prepared!, chosen)
+        // After all that takes long, and the wait for the lock of access.
+        await stillPermitted(ctx, place.projectId, prepared!.importer)
         if (pending.replaces_id !== null) {
           const keepsName = chosen.has('name')
           await replace(ctx, tx, place.projectId, {

@@ -127,8 +127,7 @@ export async function targetOf(ctx: Ctx, name: number | string | undefined): Pro
   const found =
     name === undefined ? await personalNamespaceOf(ctx.db, actor, actor.id) : await findNamespace(ctx.db, actor, name)
   if (!found || !mayKnow(ctx, found)) throw notFound('Namespace')
-  if (!(mayCreateProjects(actor, found) || (actor.admin && found.kind === 'user')))
-    throw invalid('Namespace is not valid')
+  if (!mayCreateProjects(actor, found)) throw invalid('Namespace is not valid')
   return found
 }
 

@@ -39,6 +39,25 @@ describe('records of archives of the reference product that not all releases hav
     }
   })
 
+  test('spent times whose sum is out of bounds are shown as the nearest bound, and the lists are read', async ({
+    world,
+  }) => {
+    const log = { user_id: null, created_at: at }
+    const [most, more, less] = [2 ** 31 - 1, 60, -60].map((time_spent) => ({ ...log, time_spent }))
+    const get = await imported(world, {
+      issues: [
+        { ...issue, timelogs: [most, more] },
+        { ...issue, iid: 2, timelogs: [less] },
+      ],
+      merge_requests: [{ ...request, state: 'closed', timelogs: [most, most] }],
+    })
+    const spent = (total_time_spent: number) => ({ time_stats: { total_time_spent } })
+    const read = (await get('/issues')).toSorted((a: { iid: number }, b: { iid: number }) => a.iid - b.iid)
+    expect(read).toMatchObject([spent(most!.time_spent), spent(0)])
+    expect(await get('/merge_requests?state=all')).toMatchObject([spent(most!.time_spent)])
+    expect(await get('/issues/1/time_stats')).toMatchObject({ total_time_spent: most!.time_spent })
+  })
+
   test('what a deleted account wrote is of the importer', async ({ world }) => {
     const by = { author_id: null, ...times }
     const note = { note: 'Text', system: false, ...by }

@@ -41,7 +41,7 @@ export async function addDeployKey(
 ): Promise<DeployKeyRow> {
   return ctx.transaction(async (tx) => {
     const { keyId, isNew } = await keyFor(ctx, tx, input)
-    const enabled = await enableKey(tx, { projectId: project.id, keyId, canPush: input.can_push })
+    const enabled = await enableForCaller(tx, { projectId: project.id, keyId, canPush: input.can_push })
     if (!enabled) throw keyRemoved()
     const { can_push } = input
     if (enabled.added)
@@ -51,6 +51,13 @@ export async function addDeployKey(
       })
     return (await findDeployKey(tx, project.id, keyId))!
   })
+}
+
+/** Enables a key. Throws if the caller has lost the permission during the wait for changes of project and key. */
+async function enableForCaller(tx: Tx, enabled: Parameters<typeof enableKey>[1]) {
+  const made = await enableKey(tx, enabled)
+  await tx.requirePermission?.()
+  return made
 }
 
 /** The key with this text: one that the caller may use already, or a new one. */
@@ -79,7 +86,7 @@ export async function enableDeployKey(ctx: Ctx, project: ProjectSubject, keyId: 
   const known = await findMaintainedKey(ctx.db, ctx.actor!, keyId)
   if (!known) throw notFound('Deploy Key')
   await ctx.transaction(async (tx) => {
-    const enabled = await enableKey(tx, { projectId: project.id, keyId, canPush: false })
+    const enabled = await enableForCaller(tx, { projectId: project.id, keyId, canPush: false })
     if (!enabled) throw notFound('Deploy Key')
     if (enabled.added)
       await record(ctx, tx, 'deploy_key_enabled', project, keyId, { title: enabled.title, can_push: false })
@@ -101,6 +108,8 @@ export async function updateDeployKey(
   await ctx.transaction(async (tx) => {
     const renamed = title === undefined ? 0 : await updateTitle(tx, keyId, title)
     const allowed = can_push === undefined ? 0 : await setCanPush(tx, project.id, keyId, can_push)
+    // Both wait for other changes of the key.
+    await tx.requirePermission?.()
     if (renamed + allowed > 0)
       await record(ctx, tx, 'deploy_key_updated', project, keyId, {
         ...(renamed > 0 && { title }),
@@ -113,6 +122,7 @@ export async function updateDeployKey(
 export async function removeDeployKey(ctx: Ctx, project: ProjectSubject, keyId: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     const removed = await disableKey(tx, project.id, keyId)
+    await tx.requirePermission?.()
     if (!removed) throw rowNotFound()
     await record(ctx, tx, 'deploy_key_removed', project, keyId, removed)
   })
@@ -139,6 +149,7 @@ export async function addPublicKey(ctx: Ctx, input: KeyInput): Promise<AnyDeploy
 export async function removePublicKey(ctx: Ctx, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     const removed = await deletePublicKey(tx, id)
+    await tx.requirePermission?.()
     if (!removed) throw rowNotFound()
     await emit(tx, {
       kind: 'deploy_key_removed',

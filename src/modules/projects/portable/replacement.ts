@@ -2,7 +2,7 @@ import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { claimRoute, retireProjectRoute } from '../../namespaces/index.ts'
-import { lockProject } from '../projects/edit-queries.ts'
+import { lockProjectKey } from '../projects/edit-queries.ts'
 import { removeProject } from '../projects/jobs.ts'
 import { markDeleting } from '../projects/removal-queries.ts'
 import { moveFollowers, saveName } from './replacement-queries.ts'
@@ -17,8 +17,8 @@ export async function replaceProject(
   replacedId: number,
   { actorId, keepsName }: { actorId: number; keepsName: boolean },
 ): Promise<boolean> {
-  const project = await lockProject(tx, id)
-  const replaced = await lockProject(tx, replacedId)
+  const project = await lockProjectKey(tx, id)
+  const replaced = await lockProjectKey(tx, replacedId)
   if (!project || !replaced || project.namespace_id !== replaced.namespace_id) return false
   await moveFollowers(tx, replacedId, id)
   const { name, path, full_path: fullPath } = replaced

@@ -6,9 +6,10 @@ import { Params } from '../../../api/params/types.ts'
 import type { Tx } from '../../../db/db.ts'
 import { lockNamespace } from '../../namespaces/index.ts'
 import { cleanupPolicyParams } from '../projects/cleanup-policy.ts'
-import { lockProject, updateProject } from '../projects/edit-queries.ts'
+import { updateProject } from '../projects/edit-queries.ts'
 import { type FeatureLevels, featureLevelsRow, featureViolations, newFeatures } from '../projects/features.ts'
 import { visibilityViolations } from '../projects/place.ts'
+import { findProject } from '../projects/queries.ts'
 import { descriptionViolations } from '../projects/service.ts'
 import { settingParams, settingsAmong, settingViolations } from '../projects/settings.ts'
 import { topicsOf, topicViolations } from '../projects/topics.ts'
@@ -26,7 +27,7 @@ const otherNames: Readonly<Record<string, string>> = { tag_list: 'topics', publi
 /**
  * Gives an imported project the attributes of its archive, with the rules of new projects, except those in `chosen`, which the
  * importer chose. The visibility is lowered to what its group and the restrictions of the importer allow. What does not conform is
- * left out: returns the names. No event.
+ * left out: returns the names. No event. The state of the project is locked.
  */
 export async function restoreProject(
   ctx: Ctx,
@@ -36,7 +37,7 @@ export async function restoreProject(
   chosen: ReadonlySet<string>,
 ): Promise<string[]> {
   const overridden = new Set([...chosen, ...[...chosen].flatMap((name) => otherNames[name] ?? [])])
-  const project = await lockProject(tx, projectId)
+  const project = await findProject(tx, ctx.actor, projectId)
   const namespace = project && (await lockNamespace(tx, project.namespace_id))
   if (!namespace) return []
   const leftOut: string[] = []

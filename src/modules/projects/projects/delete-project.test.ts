@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { failJobs } from '../../../../test/jobs.ts'
 import { auditOf, eventsOf } from '../../../../test/tables/events.ts'
+import { TableLock } from '../../../../test/tables/locks.ts'
 import { changeProject, rowsOfProject } from '../../../../test/tables/projects.ts'
 import { daysAgo } from '../../../../test/tables/statements.ts'
 import { test, World } from '../../../../test/world.ts'
@@ -13,6 +15,8 @@ import { loadProject } from './subject.ts'
 
 const accepted = { status: 202, json: { message: '202 Accepted' } }
 const notFound = { status: 404, json: { message: '404 Project Not Found' } }
+
+const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
 
 const queued = async (world: World, id: number) =>
   (await world.jobs(`remove_project:${id}`)).map(({ key }) => ({ key }))
@@ -116,6 +120,35 @@ describe('DELETE /projects/:id', () => {
     await resumeProjectRemovals.run({}, await contextFor(world, null))
     expect(await world.jobs(`remove_project:${id}`)).toMatchObject([{ attempts: 0 }])
     expect(await queued(world, kept.id)).toEqual([])
+  })
+
+  test('commits that run while the project is removed bring nothing of it back', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await ann.post('/projects', { name: 'Removed', initialize_with_readme: true })).json
+    const ctx = await contextFor(world, ann)
+    const project = (await loadProject(String(id), ctx))!
+    const dir = projectRepositoryDir(ctx, project)
+    const commit = (file_path: string) =>
+      ann.post(`/projects/${id}/repository/commits`, {
+        branch: 'master',
+        commit_message: file_path,
+        actions: [{ action: 'create', file_path, content: file_path }],
+      })
+    const lock = await TableLock.take(world.databaseUrl, 'pushes')
+    // One waits to record its push, the others for their turn at the branch.
+    const commits = ['a', 'b', 'c'].map(commit)
+    await lock.waiting('insert into pushes')
+    expect(await ann.delete(`/projects/${id}`)).toMatchObject(accepted)
+    const removal = removeProject.run({ projectId: id }, ctx)
+    await expect.poll(() => existsSync(dir)).toBe(false)
+    await lock.release()
+    await removal
+    for (const { status } of await Promise.all(commits)) expect([403, 404, 422]).toContain(status)
+    const left = ['lost+found', dirname(dir)].flatMap((folder) => namesIn(resolve(world.config.dataDir, folder)))
+    expect(left.filter((name) => name.includes(`${id}.git`))).toEqual([])
+    // One that was allowed to write before, and begins now.
+    await expect(openForWriting(ctx, project)).rejects.toMatchObject({ kind: 'not_found' })
+    expect(existsSync(dir)).toBe(false)
   })
 
   test('the removal job ignores a project that is not being deleted', async ({ world }) => {

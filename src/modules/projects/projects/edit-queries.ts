@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, nullable } from '../../../db/row.ts'
-import { raw, sql } from '../../../db/sql.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { taken } from '../../../kernel/violations.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
@@ -201,12 +201,23 @@ export async function updateProject(
   return []
 }
 
-/** Locks the project against concurrent edits until the transaction ends. */
+const held = (id: number): Sql =>
+  sql`select ${columns}, null::smallint as level from projects p where p.id = ${id} and not p.deleting`
+
+/** Locks the project against concurrent edits until the transaction ends. What is added to it meanwhile does not wait. */
 export const lockProject = (tx: Tx, id: number): Promise<ProjectRow | undefined> =>
-  tx.row(
-    projectRow,
-    sql`select ${columns}, null::smallint as level from projects p where p.id = ${id} and not p.deleting for update`,
-  )
+  tx.row(projectRow, sql`${held(id)} for no key update`)
+
+/**
+ * As `lockProject`, for a change of namespace or name, which are the key of `projects_name`: it waits for what is added to the project, and
+ * for those that keep its place (`holdPlace` of `groups`).
+ */
+export const lockProjectKey = (tx: Tx, id: number): Promise<ProjectRow | undefined> =>
+  tx.row(projectRow, sql`${held(id)} for update`)
+
+/** Locks the project as an update of its state does: what is added to it meanwhile does not wait. False if it is being deleted. */
+export const lockState = (tx: Tx, id: number): Promise<boolean> =>
+  tx.exists(sql`select from projects where id = ${id} and not deleting for no key update`)
 
 /** Visibility of the source of a fork, locked until the transaction ends. Undefined without a source. */
 export const lockForkSource = async (tx: Tx, projectId: number): Promise<number | undefined> =>

@@ -4,8 +4,10 @@ import type { Tx } from '../../../db/db.ts'
 import { Failure, type FieldViolations, invalidFields } from '../../../kernel/failure.ts'
 import { violationsOf } from '../../../kernel/violations.ts'
 import {
+  findNamespace,
   fullPathViolations,
   lockNamespace,
+  mayCreateProjects,
   projectNameViolations,
   projectPathViolations,
   restrictedVisibility,
@@ -15,7 +17,10 @@ import { countPersonalProjects, lockProjectsLimit, takenNames } from './edit-que
 /** What a new project needs in its namespace. */
 type Place = { readonly name: string; readonly path: string; readonly visibility: Visibility }
 
-/** The namespace of a new project, locked. Throws if it has no room or the project may not be there as it is, or for `others`. */
+/**
+ * The namespace of a new project, locked. Throws if the caller may not create projects there after the wait, if it has no room or the project
+ * may not be there as it is, or for `others`.
+ */
 export async function lockPlace(
   ctx: Ctx,
   tx: Tx,
@@ -24,8 +29,11 @@ export async function lockPlace(
   others: FieldViolations = {},
 ) {
   const held = await lockNamespace(tx, namespaceId)
-  if (!held) throw invalidFields({ namespace: ['is not valid'] })
+  const actor = ctx.actor!
+  const now = held && (await findNamespace(tx, actor, namespaceId))
+  if (!held || !now || !mayCreateProjects(actor, now)) throw invalidFields({ namespace: ['is not valid'] })
   if (held.owner_id !== null) await requireRoom(tx, held.owner_id)
+  await tx.requirePermission?.()
   const fullPath = `${held.full_path}/${path}`
   const taken = await takenNames(tx, { namespaceId: held.id, name, fullPath })
   const violations = violationsOf({

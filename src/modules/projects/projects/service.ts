@@ -1,6 +1,5 @@
 import { type Visibility, visibilities, visibilityName } from '../../../access/levels.ts'
-import { allows } from '../../../access/policy.ts'
-import { projectPolicy } from '../../../access/project-policy.ts'
+import { allowsNow } from '../../../api/allows-now.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import type { Tx } from '../../../db/db.ts'
@@ -19,7 +18,6 @@ import {
   findNamespace,
   fullPathViolations,
   lockNamespace,
-  mayCreateProjects,
   newRunnersToken,
   pathFromName,
   personalNamespaceOf,
@@ -36,19 +34,22 @@ import {
   insertProject,
   lockForkSource,
   lockProject,
+  lockProjectKey,
   type ProjectChanges,
   takenNames,
   updateProject,
 } from './edit-queries.ts'
 import { featuresAmong, featureViolations, newFeatures } from './features.ts'
 import { removeProject } from './jobs.ts'
+import { lockToChange } from './lock-to-change.ts'
 import { emitLowered } from './lowered.ts'
 import { lockPlace, visibilityViolations } from './place.ts'
+import type { ProjectRow } from './queries.ts'
 import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
 import { markDeleting, markForDeletion } from './removal-queries.ts'
 import { type RootFiles, rootFilesAt } from './root-files.ts'
 import { settingsAmong, settingViolations } from './settings.ts'
-import type { ProjectSubject } from './subject.ts'
+import { type ProjectSubject, project } from './subject.ts'
 import { topicsOf, topicViolations } from './topics.ts'
 
 const maxDescriptionLength = 2000
@@ -110,8 +111,7 @@ export async function createProject(
     input.namespace_id === undefined
       ? await personalNamespaceOf(ctx.db, actor, ownerId)
       : await findNamespace(ctx.db, actor, input.namespace_id)
-  if (!namespace || !(mayCreateProjects(actor, namespace) || (actor.admin && namespace.kind === 'user')))
-    throw invalidFields({ namespace: ['is not valid'] })
+  if (!namespace) throw invalidFields({ namespace: ['is not valid'] })
   const name = input.name ?? input.path!
   const path = input.path ?? pathFromName(name)
   const visibility = input.visibility ?? ctx.settings.default_project_visibility
@@ -198,24 +198,18 @@ export async function editProject(
 ): Promise<ProjectRecordRow> {
   const { actor } = ctx
   const avatar = await acceptAvatar(ctx, input.avatar)
-  const may = (ability: 'rename_project' | 'change_visibility') => allows(projectPolicy[ability], actor, project.facts)
-  if (input.name !== undefined && input.name !== project.name && !may('rename_project')) throw forbidden()
-  if (
-    input.visibility !== undefined &&
-    visibilities[input.visibility] !== project.visibility &&
-    !may('change_visibility')
-  )
-    throw forbidden()
-
   await ctx
     .transaction(async (tx) => {
       // Locks in the same order as a rename of the group, to avoid deadlocks.
       const namespace = await lockNamespace(tx, project.namespace_id)
       // Locks the source before its fork, in the same order as lowering a visibility, to avoid deadlocks.
       const sourceVisibility = input.visibility === undefined ? undefined : await lockForkSource(tx, project.id)
-      const held = await lockProject(tx, project.id)
+      const renames = input.name !== undefined && input.name !== project.name
+      const held = await (renames ? lockProjectKey : lockProject)(tx, project.id)
       if (!held) throw notFound('Project')
       if (held.namespace_id !== namespace?.id) throw movedConcurrently()
+      await tx.requirePermission?.()
+      await requireAbilities(ctx, tx, held, input)
       const features = featuresAmong(input)
       const fullPath = input.path === undefined ? held.full_path : `${namespace.full_path}/${input.path}`
       const name = input.name ?? held.name
@@ -295,6 +289,19 @@ export async function editProject(
   return getRecord(ctx, project.id)
 }
 
+/** Throws unless the caller may change these attributes of the project, which is locked. */
+async function requireAbilities(
+  ctx: Ctx,
+  tx: Tx,
+  held: Pick<ProjectRow, 'id' | 'name' | 'visibility'>,
+  { name, visibility }: Pick<ProjectInput, 'name' | 'visibility'>,
+): Promise<void> {
+  const may = (ability: 'rename_project' | 'change_visibility') => allowsNow(project, ability, held.id, ctx, tx)
+  if (name !== undefined && name !== held.name && !(await may('rename_project'))) throw forbidden()
+  if (visibility !== undefined && visibilities[visibility] !== held.visibility && !(await may('change_visibility')))
+    throw forbidden()
+}
+
 /** Root files of a branch that becomes the default. Throws `invalid` if the branch does not exist. */
 async function rootFilesOf(ctx: Ctx, project: ProjectSubject, branch: string): Promise<RootFiles> {
   const repo = openRepository(ctx, project)
@@ -313,6 +320,7 @@ export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespace
   const waits =
     planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0 && namespaceKind === 'group'
   await ctx.transaction(async (tx) => {
+    await lockToChange(tx, project.id)
     const about = { projectId: project.id, actorId: ctx.actor!.id, facts: { full_path: project.full_path } }
     if (waits) {
       const newly = await markForDeletion(tx, project.id)

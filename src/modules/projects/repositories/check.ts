@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
+import { isBrokenRef } from '../../../git/refs/ref-files.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { isTemporaryName } from '../../../git/repository/leftovers.ts'
 import { belongingOf } from '../../../git/repository/project-key.ts'
@@ -107,7 +108,7 @@ async function inspectRepository(
   if (!(await repo.exists())) return { broken: undefined, others: main === null ? [] : ['its repository is missing'] }
   const broken = await fsck(repo)
   const head = main === null ? undefined : branchRef(main)
-  const isHeadless = head !== undefined && !(await readRef(repo, head))
+  const isHeadless = head !== undefined && !isBrokenRef(repo, head) && !(await readRef(repo, head))
   return { broken, others: isHeadless ? [`its default branch ${main} does not exist`] : [] }
 }
 

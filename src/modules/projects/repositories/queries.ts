@@ -31,6 +31,10 @@ export const removedProjects = (db: Db): Promise<Pick<StoredRepository, 'id' | '
     sql`select id, repository_storage from projects where deleting`,
   )
 
+/** False of a project that is being deleted. */
+export const isProjectThere = (db: Db, id: number): Promise<boolean> =>
+  db.exists(sql`select from projects where id = ${id} and not deleting`)
+
 /** Locks the place of a repository until the transaction ends: only one process moves what is there. */
 export const lockPlace = (tx: Tx, dir: string): Promise<number> =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`place of a repository: ${dir}`}, 0))`)

@@ -75,8 +75,15 @@ export const insertTopic = async (tx: Tx, topic: TopicAttributes): Promise<numbe
     )
   )?.id
 
-export const lockTopic = (tx: Tx, id: number): Promise<TopicAttributes | undefined> =>
-  tx.row(topicAttributesRow, sql`select name, title, description from topics where id = ${id} for update`)
+/** Locks a topic until the transaction ends. Throws if the caller has lost the permission meanwhile. */
+export async function lockTopic(tx: Tx, id: number): Promise<TopicAttributes | undefined> {
+  const held = await tx.row(
+    topicAttributesRow,
+    sql`select name, title, description from topics where id = ${id} for update`,
+  )
+  if (held) await tx.requirePermission?.()
+  return held
+}
 
 /** A renamed topic has no projects until they use the new name: `renameInProjects`. */
 export const updateTopic = (tx: Tx, id: number, { name, title, description }: TopicAttributes): Promise<number> =>

@@ -7,7 +7,7 @@ const page = 1000
  * Describes each upload whose blob is missing or truncated, one sentence each. Checks the blob store once for each
  * upload.
  */
-export async function checkUploads(ctx: Ctx): Promise<string[]> {
+export async function checkUploads(ctx: Pick<Ctx, 'db' | 'blobs'>): Promise<string[]> {
   const problems: string[] = []
   let after = 0
   for (;;) {

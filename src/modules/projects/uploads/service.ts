@@ -24,9 +24,12 @@ export async function storeUpload(
   const { digest, sizeBytes } = await ctx.blobs.put(createReadStream(file.path))
   const secret = randomBytes(16).toString('hex')
   const filename = safeFilename(file.filename)
-  const stored = await ctx.transaction((tx) =>
-    insertUpload(tx, project.id, ctx.actor!.id, { secret, filename, digest, size: sizeBytes }),
-  )
+  const stored = await ctx.transaction(async (tx) => {
+    const inserted = await insertUpload(tx, project.id, ctx.actor!.id, { secret, filename, digest, size: sizeBytes })
+    // The file may have taken long, and the insert may have waited for the project.
+    if (inserted) await tx.requirePermission?.()
+    return inserted
+  })
   if (!stored) throw notFound('Project')
   return { secret, filename, project_full_path: project.full_path }
 }

@@ -1,7 +1,10 @@
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
 import { changeProject, misstateUpload, uploadsOf } from '../../../../test/tables/projects.ts'
-import { type Answer, type Client, test, type World } from '../../../../test/world.ts'
+import { type Answer, type Client, test, unique, type World } from '../../../../test/world.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import { collectBlobs } from '../../administration/blob-collection/service.ts'
 import { oidOf } from '../../pushes/large-files/testing.ts'
@@ -17,6 +20,21 @@ const send = (who: Client, projectId: number, name: string, content: string | Bu
 
 /** The path of an upload, for `Client.get`. */
 const at = ({ json }: Answer): string => `/${encodeURI(json.full_path)}`
+
+test('a file whose bytes have changed on disk is not served as complete', async ({ world }) => {
+  const project = await world.project()
+  for (const size of [10, 3_000_000]) {
+    const content = unique('notes').padEnd(size, '.')
+    const uploaded = await send(world.root, project.id, 'notes.txt', content)
+    expect((await world.root.get(at(uploaded))).text).toBe(content)
+    const digest = oidOf(content)
+    const path = join(fileURLToPath(world.config.blobUrl), 'sha256', digest.slice(0, 2), digest.slice(2, 4), digest)
+    const file = await open(path, 'r+')
+    await file.write('N', 0)
+    await file.close()
+    await expect(world.root.get(at(uploaded))).rejects.toThrow()
+  }
+})
 
 describe('POST /projects/:id/uploads', () => {
   test('D2-UPLOAD-MULTIPART, D1-MULTIPART-FOR-FILES: stores the file and returns its link', async ({ world }) => {

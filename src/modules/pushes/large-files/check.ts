@@ -7,7 +7,7 @@ const page = 1000
  * Describes each large file whose blob is missing or has another size, one sentence each. Checks the blob store once
  * for each file.
  */
-export async function checkLargeFiles(ctx: Ctx): Promise<string[]> {
+export async function checkLargeFiles(ctx: Pick<Ctx, 'db' | 'blobs'>): Promise<string[]> {
   const problems: string[] = []
   let after = ''
   for (;;) {

@@ -39,6 +39,25 @@ export const listLocks = (
 export const findLockAt = (db: Db, projectId: number, path: string): Promise<LockRow | undefined> =>
   db.row(lockRow, sql`${lockSelect} where l.project_id = ${projectId} and l.path = ${path}`)
 
+/** Locks of other users than this one; of all, if it is null. */
+const ofOthers = (projectId: number, userId: number | null) =>
+  sql`l.project_id = ${projectId} and l.owner_id is distinct from ${userId}::bigint`
+
+export const othersHaveLocks = (db: Db, projectId: number, userId: number | null): Promise<boolean> =>
+  db.exists(sql`select from file_locks l where ${ofOthers(projectId, userId)} limit 1`)
+
+/** The oldest lock of another user at one of these paths. */
+export const findLockOfOthers = (
+  db: Db,
+  projectId: number,
+  userId: number | null,
+  paths: readonly string[],
+): Promise<LockRow | undefined> =>
+  db.row(
+    lockRow,
+    sql`${lockSelect} where ${ofOthers(projectId, userId)} and l.path = any(${paths}::text[]) order by l.id limit 1`,
+  )
+
 /** Finds a lock and locks its row until the transaction ends, so that it is removed once. */
 export const holdLock = (tx: Tx, projectId: number, id: number): Promise<LockRow | undefined> =>
   tx.row(lockRow, sql`${lockSelect} where l.project_id = ${projectId} and l.id = ${id} for update of l`)

@@ -36,6 +36,7 @@ export async function lockFile(
   const ownerId = ownerOf(ctx)
   return await ctx.transaction(async (tx) => {
     const made = await insertLock(tx, { projectId: project.id, path, ownerId })
+    await tx.requirePermission?.()
     const lock = await findLockAt(tx, project.id, path)
     // The lock was removed while the insert waited for it.
     if (!lock) throw new Failure('conflict', 'The lock has changed, try again')
@@ -57,6 +58,7 @@ export async function unlockFile(ctx: Ctx, project: ProjectSubject, id: number, 
   return await ctx.transaction(async (tx) => {
     const lock = await holdLock(tx, project.id, id)
     if (!lock) throw new Failure('not_found', 'Lock not found')
+    await tx.requirePermission?.()
     if (lock.owner_id !== accountId) {
       if (!force) throw new Failure('forbidden', `${lock.path} is locked by ${lock.owner_name}`)
       if (!allows(projectPolicy.force_unlock, actor, project.facts))

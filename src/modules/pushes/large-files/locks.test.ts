@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { beginRequest } from '../../../../test/begun-request.ts'
-import { type Client, type TestProject, test } from '../../../../test/world.ts'
+import { type Client, git, type TestProject, temporaryFolder, test } from '../../../../test/world.ts'
 import { basic, lfs, lfsType } from './testing.ts'
 
 const lock = (who: Client, project: TestProject, path: string) =>
@@ -106,6 +108,64 @@ describe('LFS locks', () => {
     expect((await unlocking.complete('{}')).status).toBe(403)
     expect((await forcing.complete(JSON.stringify({ force: true }))).status).toBe(403)
     expect(await list(ann, project)).toEqual({ locks: [mine, other] })
+  })
+
+  test('a locked file is changed, moved and removed by the owner of its LFS lock only, whichever way a commit comes', async ({
+    world,
+  }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const project = await world.project({
+      members: [
+        [ann, 'maintainer'],
+        [bob, 'developer'],
+      ],
+    })
+    await using folder = await temporaryFolder()
+    const url = (who: Client) => world.remote(project, who)
+    const run = (...args: string[]) => git(folder.path, ...args)
+    const commit = async (files: Record<string, string>) => {
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text)
+      await run('add', '.')
+      await run('commit', '-qm', 'Change')
+    }
+    await run('init', '-q', '-b', 'main')
+    await commit({ 'a b.bin': '1', other: '1' })
+    await run('push', '-q', url(ann), 'main')
+    const { id } = (await lock(bob, project, 'a b.bin')).json.lock
+    const refused = `The path 'a b.bin' is locked in Git LFS by Name of ${bob.username}`
+
+    // By git: a change that a later commit takes back, a move, a new branch, a tag.
+    await run('checkout', '-qb', 'hidden')
+    await commit({ 'a b.bin': '2' })
+    await commit({ 'a b.bin': '1', other: '2' })
+    await expect(run('push', '-q', url(ann), 'hidden')).rejects.toThrow(refused)
+    await expect(run('push', '-q', url(ann), 'hidden:refs/tags/hidden')).rejects.toThrow(refused)
+    await run('checkout', '-qb', 'moved', 'main')
+    await run('mv', 'a b.bin', 'c.bin')
+    await run('commit', '-qm', 'Move')
+    await expect(run('push', '-q', url(ann), 'moved:main')).rejects.toThrow(refused)
+    await run('push', '-q', url(bob), 'moved')
+
+    // By the API: a file, and a commit that removes it.
+    const file = `/projects/${project.id}/repository/files/${encodeURIComponent('a b.bin')}`
+    const change = { branch: 'main', content: '3', commit_message: 'Change' }
+    expect(await ann.put(file, change)).toMatchObject({ status: 400, json: { message: refused } })
+    expect(
+      await ann.post(`/projects/${project.id}/repository/commits`, {
+        branch: 'main',
+        commit_message: 'Remove',
+        actions: [{ action: 'delete', file_path: 'a b.bin' }],
+      }),
+    ).toMatchObject({ status: 400, json: { message: refused } })
+    expect((await bob.put(file, { ...change, branch: 'work', start_branch: 'main' })).status).toBe(200)
+
+    // Others go on with other files, and merge what the owner has pushed.
+    await run('checkout', '-qb', 'mine', 'main')
+    await commit({ other: '3' })
+    await run('pull', '-q', '--no-rebase', '--no-edit', url(ann), 'work')
+    await run('push', '-q', url(ann), 'mine:main')
+    expect((await unlock(ann, project, id, true)).status).toBe(200)
+    await run('push', '-q', url(ann), 'hidden')
   })
 
   test.for([

@@ -97,6 +97,15 @@ export const linkAllFrom = (tx: Tx, sourceId: number, projectId: number): Promis
     ),
   )
 
+/** Bytes of a project's repository and large files, as of the last count. */
+export const storedBytes = async (db: Db, projectId: number): Promise<number> =>
+  (
+    await db.row(
+      { bytes: integer },
+      sql`select repository_size + lfs_objects_size as bytes from project_statistics where project_id = ${projectId}`,
+    )
+  )?.bytes ?? 0
+
 /** The given digests that belong to large files, for blob collection. */
 export const digestsOfLargeFiles = (digests: readonly Digest[]): Sql =>
   sql`select oid from large_files where oid = any(${digests}::text[])`

@@ -3,8 +3,9 @@ import { accountOf } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import { emit } from '../../../events/log.ts'
-import { Failure, notFound } from '../../../kernel/failure.ts'
+import { Failure, forbidden, notFound } from '../../../kernel/failure.ts'
 import { filesAmong, type LargeFileRow, linkFile, linkFrom } from './queries.ts'
+import { sizeViolationWith } from './size-limit.ts'
 import { projectsOf, type Storage } from './storage.ts'
 
 const mebibyte = 1024 * 1024
@@ -33,7 +34,7 @@ export const isTooLarge = (ctx: Ctx, sizeBytes: number): boolean =>
 /**
  * Stores a file of a project, reading the stream once. Throws `unprocessable` unless size and digest match those
  * announced; stores nothing then, nor of an interrupted stream. Bytes and row are durable when this resolves. `requireStill` may refuse
- * the file once its bytes are there.
+ * the file once its bytes are there and no lock is waited for any more.
  */
 export async function storeFile(
   ctx: Ctx,
@@ -45,15 +46,20 @@ export async function storeFile(
   const { oid, size } = file
   if (isTooLarge(ctx, size)) throw new Failure('too_large', 'The object is too large')
   await ctx.blobs.put(bytes, { digest: oid, sizeBytes: size })
-  await requireStill?.()
   await ctx.transaction(async (tx) => {
-    if (await linkFile(tx, projectId, file))
+    const isLinked = await linkFile(tx, projectId, file)
+    await requireStill?.()
+    if (isLinked) {
+      // With those of concurrent uploads: each waits for the others' transactions.
+      const tooMuch = await sizeViolationWith(ctx, tx, projectId, size)
+      if (tooMuch !== undefined) throw forbidden(tooMuch)
       await emit(tx, {
         kind: 'large_file_stored',
         projectId,
         actorId: accountOf(ctx.actor!),
         payload: { oid, size },
       })
+    }
     // The client repeats an upload without having waited for the response, or the project is gone.
     else if ((await filesAmong(tx, [projectId], [oid])).length === 0) throw notFound('Project')
   })

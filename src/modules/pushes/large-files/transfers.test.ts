@@ -134,6 +134,42 @@ describe('LFS uploads', () => {
     }
   })
 
+  test('LFS files that would exceed the size limit of a repository are refused: in a batch, at their start, and of many at once the last', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    const contents = Array.from({ length: 4 }, () => unique('large').padEnd(400_000, 'x'))
+    const actions = (await batch(world.root, project, 'upload', contents)).json.objects.map(
+      (each: { actions: { upload: object } }) => each.actions.upload,
+    )
+    await world.settings({ repository_size_limit: 1 })
+    const refused = {
+      status: 403,
+      json: { message: expect.stringContaining('would exceed its size limit of 1 MB by') },
+    }
+    expect(await batch(world.root, project, 'upload', contents)).toMatchObject(refused)
+    expect((await batch(world.root, project, 'upload', contents.slice(0, 2))).status).toBe(200)
+    const huge = unique('huge').padEnd(2_000_000, 'x')
+    expect(
+      (
+        await world.root.send('PUT', place(project, oidOf(huge), huge.length), {
+          headers: basic(world.root),
+          body: huge,
+        })
+      ).status,
+    ).toBe(403)
+    const sent = await Promise.all(
+      actions.map((action: never, n: number) => follow(world.root, 'PUT', action, contents[n])),
+    )
+    expect(sent.map(({ status }) => status).sort()).toEqual([200, 200, 403, 403])
+    expect(await largeFilesOf(world, project.id, 'oid')).toHaveLength(2)
+    // They are there already.
+    const stored = contents.filter((_, n) => sent[n].status === 200)
+    expect(
+      (await batch(world.root, project, 'upload', stored)).json.objects.map((each: object) => 'actions' in each),
+    ).toEqual([false, false])
+  })
+
   test('concurrent LFS uploads of the same file are stored and counted once', async ({ world }) => {
     const group = await world.group()
     const project = await world.project({ group })

@@ -1,10 +1,14 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { projectRow } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { loadProject } from '../../projects/index.ts'
 import { hostileRefs, storedProject } from '../../repository/commits/testing.ts'
 import { deleteProtectedRef } from '../protected-refs/queries.ts'
+import { changeProtectedRef, protectRef } from '../protected-refs/service.ts'
 
 const rulesOf = (id: number) => `/projects/${id}/protected_branches`
 const at = (id: number, name: string) => `${rulesOf(id)}/${encodeURIComponent(name)}`
@@ -48,6 +52,29 @@ describe('protected branches', () => {
       { kind: 'ref_protected', actor_id: mia.id, payload: { ref_kind: 'branch', name: '*-stable' } },
       { kind: 'ref_unprotected', actor_id: mia.id, payload: { ref_kind: 'branch', name: '*-stable' } },
     ])
+  })
+
+  test('the record of a new or changed rule is returned, even if another request removes the rule at once', async ({
+    world,
+  }) => {
+    const { mia, id } = await maintained(world)
+    const ctx = await contextFor(world, mia)
+    const project = (await loadProject(String(id), ctx))!
+    const overtaken: Ctx = {
+      ...ctx,
+      async transaction(work) {
+        const result = await ctx.transaction(work)
+        expect((await mia.delete(at(id, 'main'))).status).toBe(204)
+        return result
+      },
+    }
+    const rule = { kind: 'branch', name: 'main' } as const
+    expect(await protectRef(overtaken, project, rule, {})).toMatchObject({ name: 'main', allow_force_push: false })
+    const other = await protectRef(ctx, project, rule, {})
+    expect(await changeProtectedRef(overtaken, project, other, { allowForcePush: true }, {})).toMatchObject({
+      id: other.id,
+      allow_force_push: true,
+    })
   })
 
   test('access levels of protected branches have descriptions', async ({ world }) => {

@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
 import { endShares } from '../../../../test/tables/access.ts'
+import { waitingFor } from '../../../../test/tables/instance.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
+import { deleteGrants, insertGrants, lockProtectedRef } from './queries.ts'
 
 /** A project in a group, of which mia is a maintainer herself, and another group that has access and of which she is a member. */
 async function withGroup(world: World, place: 'shared' | 'above') {
@@ -81,5 +83,35 @@ describe('access to protected branches and tags of', () => {
     expect((await end(`/projects/${project.id}`, world.root, ann.id)).status).toBeLessThan(300)
     expect(await tries(ann, project)).toEqual([403, 403, 403])
     expect(await tries(bob, project)).toEqual([403, 400, 403])
+  })
+})
+
+describe('a change of a protection that waits for another one', () => {
+  test.for([
+    ['404 to a maintainer who was removed', 404, 'member'],
+    ['403 to a maintainer who may not unprotect any more', 403, 'grant'],
+  ] as const)('%s meanwhile', async ([, status, lost], { world }) => {
+    const [mia, max] = [await world.user(), await world.user()]
+    const project = await world.project({
+      members: [
+        [mia, 'maintainer'],
+        [max, 'maintainer'],
+      ],
+    })
+    const at = `/projects/${project.id}`
+    const rule = (await world.root.post(`${at}/protected_branches`, { name: 'stable' })).json
+    const sent = await world.db.transaction(async (tx) => {
+      expect(await lockProtectedRef(tx, rule.id)).toBe(true)
+      const waiting = mia.delete(`${at}/protected_branches/stable`)
+      await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(1)
+      if (lost === 'member') await world.root.delete(`${at}/members/${mia.id}`)
+      else {
+        await deleteGrants(tx, rule.id, 'unprotect')
+        await insertGrants(tx, rule.id, 'unprotect', [{ access_level: null, user_id: max.id, group_id: null }])
+      }
+      return { waiting }
+    })
+    expect((await sent.waiting).status).toBe(status)
+    expect((await world.root.get(`${at}/protected_branches/stable`)).status).toBe(200)
   })
 })

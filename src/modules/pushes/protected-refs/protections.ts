@@ -51,8 +51,12 @@ export const loadProtections = async (
  * Whether a rule grants the caller an action. Administrators have every action that any role has, but not those that no
  * role has.
  */
-export const isGranted = (rule: ProtectedRefRow, action: RefAction, caller: Caller, level: number): boolean =>
-  caller !== null && rule.access.some((row) => row.action === action && includes(row, caller.admin, level))
+export const isGranted = (
+  rule: Pick<ProtectedRefRow, 'access'>,
+  action: RefAction,
+  caller: Caller,
+  level: number,
+): boolean => caller !== null && rule.access.some((row) => row.action === action && includes(row, caller.admin, level))
 
 function includes({ access_level, includes_caller }: AccessRow, admin: boolean, level: number): boolean {
   if (access_level === accessLevels.nobody) return false

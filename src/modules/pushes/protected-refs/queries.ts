@@ -171,12 +171,13 @@ export const insertProtectedRef = async (tx: Tx, ref: NewProtectedRef): Promise<
 
 export type RefFlags = { allowForcePush?: boolean | undefined; codeOwnerApprovalRequired?: boolean | undefined }
 
-/**
- * Updates the given flags and, in any case, `updated_at`. Locks the row until the transaction ends. False if the rule
- * is gone.
- */
-export const updateProtectedRef = async (tx: Tx, id: number, flags: RefFlags): Promise<boolean> =>
-  (await tx.run(sql`
+/** Locks the rule until the transaction ends. False if it is gone. */
+export const lockProtectedRef = (tx: Tx, id: number): Promise<boolean> =>
+  tx.exists(sql`select from protected_refs where id = ${id} for update`)
+
+/** Updates the given flags and, in any case, `updated_at`. */
+export const updateProtectedRef = (tx: Tx, id: number, flags: RefFlags): Promise<number> =>
+  tx.run(sql`
     update protected_refs
     set allow_force_push = coalesce(${flags.allowForcePush ?? null}::boolean, allow_force_push),
       code_owner_approval_required = coalesce(
@@ -184,10 +185,10 @@ export const updateProtectedRef = async (tx: Tx, id: number, flags: RefFlags): P
       ),
       updated_at = now()
     where id = ${id}
-  `)) > 0
+  `)
 
-export const deleteProtectedRef = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`delete from protected_refs where id = ${id}`)) > 0
+export const deleteProtectedRef = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`delete from protected_refs where id = ${id}`)
 
 /** Grants an action; existing grants stay. */
 export const insertGrants = (tx: Tx, refId: number, action: RefAction, grants: readonly Grant[]): Promise<number> =>

@@ -1,9 +1,9 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Tx } from '../../../db/db.ts'
+import type { Db, Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { parseRefName } from '../../../git/format/ref-name.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
-import type { ProjectSubject } from '../../projects/index.ts'
+import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { isGranted } from './protections.ts'
 import {
   deleteGrants,
@@ -13,6 +13,7 @@ import {
   holdersAround,
   insertGrants,
   insertProtectedRef,
+  lockProtectedRef,
   type NewProtectedRef,
   type ProtectedRefRow,
   type RefAction,
@@ -34,7 +35,13 @@ export async function getProtectedRef(
   name: string,
 ): Promise<ProtectedRefRow> {
   // PostgreSQL rejects NUL, and refs have none.
-  const found = name.includes('\0') ? undefined : await findProtectedRef(ctx.db, project.id, kind, name, ctx.actor)
+  return ruleIn(ctx.db, ctx, name.includes('\0') ? undefined : { kind, name, projectId: project.id })
+}
+
+type RuleName = Pick<NewProtectedRef, 'projectId' | 'kind' | 'name'>
+
+async function ruleIn(db: Db, { actor }: Ctx, rule: RuleName | undefined): Promise<ProtectedRefRow> {
+  const found = rule && (await findProtectedRef(db, rule.projectId, rule.kind, rule.name, actor))
   if (!found) throw noRule()
   return found
 }
@@ -81,13 +88,17 @@ export async function protectRef(
     project,
     each(grants).flatMap(([, given]) => given),
   )
-  await ctx.transaction(async (tx) => {
-    const id = await insertProtectedRef(tx, { ...rule, projectId: project.id })
+  const made = { ...rule, projectId: project.id }
+  return ctx.transaction(async (tx) => {
+    const id = await insertProtectedRef(tx, made)
     if (id === undefined) throw conflict(`${nouns[rule.kind]} '${rule.name}' already exists`)
+    // The insert waits for changes of the project.
+    await tx.requirePermission?.()
     for (const [action, given] of each(grants)) await insertGrants(tx, id, action, given)
     await record(tx, ctx, project.id, 'ref_protected', rule)
+    // Within the transaction: afterwards another request may have removed it.
+    return ruleIn(tx, ctx, made)
   })
-  return getProtectedRef(ctx, project, rule.kind, rule.name)
 }
 
 export type GrantChanges = {
@@ -96,10 +107,18 @@ export type GrantChanges = {
   readonly remove: readonly number[] | 'all'
 }
 
-/** If a rule lists who may unprotect it, only those may change it; otherwise others could make it ineffective. */
-function requireUnprotecting(ctx: Ctx, project: ProjectSubject, rule: ProtectedRefRow): void {
-  const isNamed = rule.access.some(({ action }) => action === 'unprotect')
-  if (isNamed && !isGranted(rule, 'unprotect', ctx.actor, project.facts.level)) throw forbidden()
+/**
+ * Locks a rule for a change. If it lists who may unprotect it, only those may change it; otherwise others could make it ineffective.
+ * Rights and rule are read after the wait for the lock. False if the rule is gone.
+ */
+async function lockToChange(ctx: Ctx, tx: Tx, project: ProjectSubject, rule: ProtectedRefRow): Promise<boolean> {
+  if (!(await lockProtectedRef(tx, rule.id))) return false
+  await tx.requirePermission?.()
+  const { access } = await ruleIn(tx, ctx, { kind: rule.kind, name: rule.name, projectId: project.id })
+  if (!access.some(({ action }) => action === 'unprotect')) return true
+  const now = await loadProject(String(project.id), { ...ctx, db: tx })
+  if (!now || !isGranted({ access }, 'unprotect', ctx.actor, now.facts.level)) throw forbidden()
+  return true
 }
 
 /** Updates the given flags and grants; removals come before additions. Needs the right to unprotect. */
@@ -110,30 +129,30 @@ export async function changeProtectedRef(
   flags: RefFlags,
   changes: Partial<Record<RefAction, GrantChanges>>,
 ): Promise<ProtectedRefRow> {
-  requireUnprotecting(ctx, project, rule)
   const actions = Object.entries(changes) as [RefAction, GrantChanges][]
   await requireHolders(
     ctx,
     project,
     actions.flatMap(([, { add }]) => add),
   )
-  await ctx.transaction(async (tx) => {
-    if (!(await updateProtectedRef(tx, rule.id, flags))) throw notFound(nouns[rule.kind])
+  return ctx.transaction(async (tx) => {
+    if (!(await lockToChange(ctx, tx, project, rule))) throw notFound(nouns[rule.kind])
+    await updateProtectedRef(tx, rule.id, flags)
     for (const [action, { add, remove }] of actions) {
       await deleteGrants(tx, rule.id, action, remove === 'all' ? undefined : remove)
       await insertGrants(tx, rule.id, action, add)
     }
     await record(tx, ctx, project.id, 'ref_protection_changed', rule)
+    return ruleIn(tx, ctx, { kind: rule.kind, name: rule.name, projectId: project.id })
   })
-  return getProtectedRef(ctx, project, rule.kind, rule.name)
 }
 
 /** Removes a rule. Needs the right to unprotect. False if a concurrent request removed it. */
 export async function unprotectRef(ctx: Ctx, project: ProjectSubject, rule: ProtectedRefRow): Promise<boolean> {
-  requireUnprotecting(ctx, project, rule)
   return ctx.transaction(async (tx) => {
-    const removed = await deleteProtectedRef(tx, rule.id)
-    if (removed) await record(tx, ctx, project.id, 'ref_unprotected', rule)
-    return removed
+    if (!(await lockToChange(ctx, tx, project, rule))) return false
+    await deleteProtectedRef(tx, rule.id)
+    await record(tx, ctx, project.id, 'ref_unprotected', rule)
+    return true
   })
 }

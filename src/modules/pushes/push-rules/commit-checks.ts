@@ -14,8 +14,8 @@ export const maxCommitBytes = 256 * 1024
 
 /** What the commits are part of. */
 export type CommitOrigin = {
-  /** Made by the API, which signs nothing. */
-  readonly byApi: boolean
+  /** Those that the service makes, which it does not sign. */
+  readonly made: ReadonlySet<Oid> | 'all'
   /** A merge: the commits of the source branch were pushed by others. */
   readonly merges: boolean
 }
@@ -38,7 +38,7 @@ export class CommitChecks {
   readonly #asksOwn: boolean
   readonly #turns = new Turns()
 
-  constructor(ctx: Ctx, rule: EnforcedRule, { byApi, merges }: CommitOrigin) {
+  constructor(ctx: Ctx, rule: EnforcedRule, { made, merges }: CommitOrigin) {
     this.#ctx = ctx
     this.#asksOwn = rule.commit_committer_check && !merges
     const wanted = expressionOf(rule.commit_message_regex, true)
@@ -65,9 +65,9 @@ export class CommitChecks {
       )
     }
     if (this.#asksOwn) this.#add('commit_committer_check', ({ committer }) => this.#ofCommitter(committer.email))
-    if (rule.reject_unsigned_commits && !byApi)
+    if (rule.reject_unsigned_commits && made !== 'all')
       this.#add('reject_unsigned_commits', (commit) =>
-        isSigned(commit) ? undefined : 'Commit must be signed with a GPG key',
+        isSigned(commit) || made.has(commit.oid) ? undefined : 'Commit must be signed with a GPG key',
       )
     if (rule.member_check) {
       this.#known = new Map()

@@ -58,6 +58,8 @@ export async function createPushRule(ctx: Ctx, holder: Holder, changes: PushRule
   return ctx.transaction(async (tx) => {
     const rule = await insertPushRule(tx, holder, merged(none, changes))
     if (!rule) throw new Failure('unprocessable', `${nameOf(holder)} push rule exists`)
+    // The insert waits for changes of the holder.
+    await tx.requirePermission?.()
     await record(ctx, tx, holder, { kind: 'push_rule_created', payload: { push_rule_id: rule.id } })
     return rule
   })
@@ -68,6 +70,7 @@ export async function changePushRule(ctx: Ctx, holder: Holder, changes: PushRule
   return ctx.transaction(async (tx) => {
     const before = await lockPushRule(tx, holder)
     if (!before) throw missing()
+    await tx.requirePermission?.()
     const values = merged(before, changes)
     const changed = names.filter((name) => values[name] !== before[name])
     if (changed.length === 0) return before

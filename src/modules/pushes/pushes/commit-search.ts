@@ -157,7 +157,7 @@ export class CommitSearch {
   }
 
   async #checkContents(files: readonly PlacedFile[], { sizes, pointers }: Looked): Promise<void> {
-    if (this.#largeFiles && !(await this.#largeFiles.areStored(pointers))) this.#largeFiles = undefined
+    if ((await this.#largeFiles?.violation(pointers)) !== undefined) this.#largeFiles = undefined
     if (this.#maxBytes === 0) return
     this.#large.push(...files.filter((_, index) => sizes[index]! > this.#maxBytes))
     if (this.#large.length >= maxLarge) await this.#checkLarge()

@@ -61,6 +61,26 @@ describe('push rules of the API', () => {
     })
   })
 
+  test('a branch or tag of unsigned commits, or a commit on them, brings none to a project that rejects them', async ({
+    world,
+  }) => {
+    await using at = await cloned(world)
+    const hidden = at.repository.commit({ c: 'c' }, { branch: 'hidden' })
+    at.repository.git('update-ref', 'refs/merge-requests/7/head', hidden)
+    at.repository.git('update-ref', '-d', 'refs/heads/hidden')
+    await at.rule({ reject_unsigned_commits: true })
+    const unsigned = { status: 400, json: { message: 'Commit must be signed with a GPG key' } }
+    const post = (path: string, body: object) => at.ann.post(`${at.at}/repository/${path}`, body)
+    expect(await post('branches', { branch: 'shown', ref: hidden })).toMatchObject(unsigned)
+    expect(await post('tags', { tag_name: 'shown', ref: hidden })).toMatchObject(unsigned)
+    const file = { branch: 'shown', commit_message: 'x', content: 'x' }
+    const actions = [{ action: 'create', file_path: 'x', content: 'x' }]
+    expect(await post('commits', { ...file, start_sha: hidden, actions })).toMatchObject(unsigned)
+    // What the API itself makes has no signature.
+    expect((await post('commits', { ...file, start_branch: 'main', actions })).status).toBe(201)
+    expect((await post('files/y', { ...file, branch: 'main' })).status).toBe(201)
+  })
+
   test('a merge whose message violates the rule stays open with the reason', async ({ world }) => {
     const opened = await openMergeRequest(world, {})
     opened.project.repository.commit({ other: 'x' })

@@ -207,6 +207,23 @@ describe('push rules over git', () => {
     )
   })
 
+  test('a file in place of a submodule is an added one, in a push and in a branch of the API', async ({ world }) => {
+    await using at = await cloned(world)
+    await at.rule({ prevent_secrets: true })
+    await at.git('update-index', '--add', '--cacheinfo', `160000,${at.first},id_rsa`)
+    await at.git('commit', '-q', '-m', 'Submodule')
+    expect(await at.push('HEAD:main')).toBe('pushed')
+    await at.git('rm', '-q', '--cached', 'id_rsa')
+    const secret = await at.commit('Secret', 'id_rsa')
+    const text = 'File name id_rsa was blacklisted by the pattern id_rsa$.'
+    expect(await at.push('HEAD:main')).toEqual(refusal(text, `prevent_secrets, commit: ${secret}, file: id_rsa`))
+    at.repository.git('fetch', '-q', at.work, 'HEAD:refs/merge-requests/7/head')
+    expect(await at.ann.post(`${at.at}/repository/branches`, { branch: 'shown', ref: secret })).toMatchObject({
+      status: 400,
+      json: { message: text },
+    })
+  })
+
   test('a refused file whose name is not UTF-8 is named as diffs name it', async ({ world }) => {
     await using at = await cloned(world)
     await writeFile(Buffer.concat([Buffer.from(`${at.work}/`), Buffer.from('gr\xfc\xdfe.exe', 'latin1')]), 'x')

@@ -1,3 +1,4 @@
+import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchName, branchRef, tagName } from '../../../git/format/ref-name.ts'
 import { fewNewCommits, newBlobsAmong, newCommits } from '../../../git/history/new-commits.ts'
@@ -13,6 +14,7 @@ import type { Offence } from '../push-rules/offence.ts'
 import type { EnforcedRule } from '../push-rules/queries.ts'
 import { CommitSearch } from './commit-search.ts'
 import { firstBranch } from './first-branch.ts'
+import { ifReadable } from './if-readable.ts'
 import type { LargeFilesCheck } from './large-files-check.ts'
 import type { PushFacts, PushRule } from './rule.ts'
 
@@ -47,8 +49,10 @@ function offenceOfNames(rule: EnforcedRule, { project, mode, changes }: PushFact
 async function offenceOfObjects(rule: EnforcedRule, facts: PushFacts): Promise<Offence | undefined> {
   const { ctx, project, mode, changes } = facts
   const names = new FileNames(rule)
-  const checks = () => new CommitChecks(ctx, rule, { byApi: mode.transport === 'api', merges: mode.merges === true })
   const tips = [...new Set(changes.flatMap(({ from, to }) => (to === null || to === from ? [] : to)))]
+  const { makes, merges = false } = mode
+  const made = makes === 'all' ? makes : new Set(makes === 'tips' ? tips : [])
+  const checks = () => new CommitChecks(ctx, rule, { made, merges })
   const checksFiles = names.areChecked || rule.max_file_size > 0
   if (tips.length === 0 || !(checksFiles || checks().areNeeded)) return undefined
   const repo = await facts.objects()
@@ -61,7 +65,7 @@ async function offenceOfObjects(rule: EnforcedRule, facts: PushFacts): Promise<O
   const search = (largeFiles?: LargeFilesCheck) =>
     new CommitSearch({ repo, rule, checks: checks(), names, tips: commits, largeFiles })
   if (!(repo instanceof QuarantinedRepository)) {
-    const few = await fewNewCommits(repo, commits, await knownCommits(repo, project.default_branch, changes))
+    const few = await fewNewCommits(repo, commits, await knownCommits(ctx, repo, project.default_branch, changes))
     // They may include commits that are not new, so an offence among them is not certain.
     if (few && !(await search().inAll(few))) return undefined
   }
@@ -73,13 +77,15 @@ async function offenceOfObjects(rule: EnforcedRule, facts: PushFacts): Promise<O
 
 /** Commits on which those of the API are usually made. */
 async function knownCommits(
+  ctx: Ctx,
   repo: Repository,
   main: string | null,
   changes: PushFacts['changes'],
 ): Promise<ReadonlySet<Oid>> {
   const known = new Set(changes.flatMap(({ from }) => from ?? []))
   const ref = main === null ? undefined : branchRef(main)
-  const tip = ref && changes.some(({ from }) => from === null) ? await readRef(repo, ref) : undefined
+  const asks = changes.some(({ from }) => from === null)
+  const tip = ref && asks ? await ifReadable(ctx, readRef(repo, ref), undefined) : undefined
   return tip ? known.add(tip) : known
 }
 

@@ -14,6 +14,7 @@ import { codeOwnersRule } from './code-owners-rule.ts'
 import { configuredRule } from './configured-rule.ts'
 import { LargeFilesCheck } from './large-files-check.ts'
 import { largeFilesRule } from './large-files-rule.ts'
+import { lockedFilesRule } from './locked-files-rule.ts'
 import { refViolation } from './ref-rules.ts'
 import type { PushFacts, PushMode, PushRule } from './rule.ts'
 import { sizeLimitRule } from './size-limit-rule.ts'
@@ -30,6 +31,7 @@ const rules: readonly PushRule[] = [
   codeOwnersRule,
   configuredRule,
   largeFilesRule,
+  lockedFilesRule,
 ]
 
 /**
@@ -42,8 +44,8 @@ export type Verdict =
 
 /**
  * Decides about a change of refs, for every transport. Loads project and protections again, because a push may take
- * long and the user may have lost access in the meantime. Three statements in one round trip; git processes only where a
- * branch is protected or the project has a push rule, and one for a push of many objects if large files are enabled.
+ * long and the user may have lost access in the meantime. Three statements in one round trip, and one for locks of files; git processes only
+ * where a branch is protected, the project has a push rule or locked files, and one for a push of many objects if large files are enabled.
  */
 export async function decide(
   ctx: Ctx,

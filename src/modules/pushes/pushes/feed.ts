@@ -5,8 +5,9 @@ import type { RefChange } from '../../../git/format/ref-change.ts'
 import { branchName, branchRef, tagName } from '../../../git/format/ref-name.ts'
 import { countCommits } from '../../../git/history/history.ts'
 import { type Commit, readCommit, titleOf } from '../../../git/objects/commits.ts'
-import { readRef } from '../../../git/refs/refs.ts'
+import { brokenTarget, readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
+import { ifReadable } from './if-readable.ts'
 
 /** Maximum number of new commits that are counted. */
 const countedCommits = 10_000
@@ -35,7 +36,7 @@ export async function feedOfPush(
   const entries: FeedEntry[] = []
   for (const changes of alike.values()) {
     if (changes.length > ctx.settings.push_event_activities_limit) entries.push(groupedEntry(changes))
-    else for (const one of changes) entries.push(await singleEntry(repo, defaultBranch, one))
+    else for (const one of changes) entries.push(await singleEntry(ctx, repo, defaultBranch, one))
   }
   return entries
 }
@@ -63,17 +64,19 @@ const groupedEntry = (changes: readonly Named[]): FeedEntry =>
   })
 
 async function singleEntry(
+  ctx: Ctx,
   repo: Repository,
   defaultBranch: string | null,
   { change: { from, to }, name, type, action }: Named,
 ): Promise<FeedEntry> {
-  const commit = to === null || type === 'tag' ? undefined : await readCommit(repo, to)
-  const known = from ?? (name === defaultBranch ? undefined : await tipOf(repo, defaultBranch))
+  const commit = to === null || type === 'tag' ? undefined : await ifReadable(ctx, readCommit(repo, to), undefined)
+  const known =
+    from ?? (name === defaultBranch ? undefined : await ifReadable(ctx, tipOf(repo, defaultBranch), undefined))
   return entry({
-    commit_count: commit ? await countNew(repo, commit, known) : 0,
+    commit_count: commit ? await ifReadable(ctx, countNew(repo, commit, known), 0) : 0,
     action,
     ref_type: type,
-    commit_from: from,
+    commit_from: from === brokenTarget ? null : from,
     commit_to: to,
     ref: name,
     commit_title: commit ? shortened(titleOf(commit.message)) : null,

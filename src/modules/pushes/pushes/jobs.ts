@@ -20,8 +20,8 @@ import { repositoryFacts } from './repository-facts.ts'
 /** Maximum loose refs; more make listing refs slow. */
 const looseRefs = 500
 
-/** Of jobs that pack a repository, which may take minutes: maximum at once, and of them those that one user caused. */
-const [packedAtOnce, packedOfOne] = [3, 2]
+/** Of jobs that pack a repository, which may take minutes: maximum at once, and of them those that one user caused. Two users leave one. */
+const [packedAtOnce, packedOfOne] = [4, 2]
 
 export const packingLimits = async (_input: object, _ctx: Ctx, share: string | undefined): Promise<JobLimits> => ({
   packing: packedAtOnce,

@@ -12,6 +12,7 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import {
   lockProject,
+  noRootFiles,
   openRepository,
   type ProjectRow,
   type RootFiles,
@@ -23,6 +24,7 @@ import { parsePushOptions } from '../push-options/parse.ts'
 import { refusedPush } from './decide.ts'
 import { feedOfPush } from './feed.ts'
 import { firstBranch } from './first-branch.ts'
+import { ifReadable } from './if-readable.ts'
 import {
   defaultBranchOf,
   deleteChanges,
@@ -197,7 +199,8 @@ async function buildEffects(
   main: string | null,
 ): Promise<Effects> {
   const tip = changes.find(({ name }) => branchName(name) === main)?.to ?? undefined
-  return { feed: await feedOfPush(ctx, repo, main, changes), rootFiles: tip && (await rootFilesAt(repo, tip)) }
+  const rootFiles = tip && (await ifReadable(ctx, rootFilesAt(repo, tip), noRootFiles))
+  return { feed: await feedOfPush(ctx, repo, main, changes), rootFiles }
 }
 
 /** Sends all statements at once. Resolves with the default branch. */

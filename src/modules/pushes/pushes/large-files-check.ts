@@ -14,6 +14,8 @@ type CheckedPush = {
   readonly changes: readonly RefChange[]
 }
 
+const missing = 'LFS objects are missing. Ensure LFS is properly set up or try a manual "git lfs push --all".'
+
 /**
  * Which large files a push must have stored before. The push rule reads the new files of a push anyway, and looks for pointers
  * among them, so that `largeFilesRule` need not list them again.
@@ -33,15 +35,21 @@ export class LargeFilesCheck {
   }
 
   /**
-   * Gives a fork those that its source has, as a client that uploads them does, so that it keeps them without the source. At most one
-   * statement, and a transaction for a fork.
+   * The reason for refusing pointers: their files are not stored, or have another size, so that no client gets them. Gives a fork those
+   * that its source has, as a client that uploads them does, so that it keeps them without the source. At most one statement, and a
+   * transaction for a fork.
    */
-  async areStored(pointers: readonly Pointer[]): Promise<boolean> {
+  async violation(pointers: readonly Pointer[]): Promise<string | undefined> {
+    const storage = pointers.length === 0 ? undefined : await this.#open()
+    if (!storage) return undefined
     const oids = pointers.map(({ oid }) => oid as Digest)
-    const storage = oids.length === 0 ? undefined : await this.#open()
-    if (!storage) return true
     const known = await claimFiles(this.#push.ctx, storage, oids)
-    return oids.every((oid) => known.has(oid))
+    if (!oids.every((oid) => known.has(oid))) return missing
+    const wrong = pointers.find(({ oid, sizeBytes }) => known.get(oid as Digest) !== sizeBytes)
+    return (
+      wrong &&
+      `The LFS object ${wrong.oid} has ${known.get(wrong.oid as Digest)} bytes, and a pointer to it says ${wrong.sizeBytes}.`
+    )
   }
 
   /** The files of all pointers of the push are stored. */

@@ -86,6 +86,31 @@ describe('pushes with LFS pointers', () => {
     await push(source)
   })
 
+  test.for([
+    ['small enough to be received without git', 1],
+    ['of many files', 150],
+  ] as const)('a push %s is refused if a pointer has another size than its LFS file', async ([, count], { world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const url = world.remote(project, world.root)
+    const content = unique('large')
+    await upload(world.root, project, content)
+    await git(folder.path, 'init', '-q', '-b', 'main')
+    const commit = async (text: string) => {
+      for (let n = 0; n < count; n++) await writeFile(join(folder.path, `${n}`), `${text}${n}`)
+      await writeFile(join(folder.path, 'large.bin'), text)
+      await git(folder.path, 'add', '.')
+      await git(folder.path, 'commit', '-qm', 'Point')
+    }
+    await commit(pointer(content).replace(/size .*/, 'size 7'))
+    await expect(git(folder.path, 'push', '-q', url, 'main')).rejects.toThrow(
+      `The LFS object ${oidOf(content)} has ${content.length} bytes, and a pointer to it says 7.`,
+    )
+    await git(folder.path, 'update-ref', '-d', 'HEAD')
+    await commit(pointer(content))
+    await git(folder.path, 'push', '-q', url, 'main')
+  })
+
   test('a push with missing LFS files is accepted when LFS is disabled', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project({ lfs_enabled: false })

@@ -10,8 +10,9 @@ import type { PushRule } from './rule.ts'
 export const largeFilesRule: PushRule = async ({ largeFiles, changes, objects }) => {
   if (!(await largeFiles.isPending())) return undefined
   const tips = changes.flatMap(({ to }) => to ?? [])
-  for await (const pointers of pointersOfPush(await objects(), tips))
-    if (!(await largeFiles.areStored(pointers)))
-      return 'LFS objects are missing. Ensure LFS is properly set up or try a manual "git lfs push --all".'
+  for await (const pointers of pointersOfPush(await objects(), tips)) {
+    const violation = await largeFiles.violation(pointers)
+    if (violation !== undefined) return violation
+  }
   return undefined
 }

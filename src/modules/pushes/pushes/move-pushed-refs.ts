@@ -1,5 +1,6 @@
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
+import { isBrokenRef } from '../../../git/refs/ref-files.ts'
 import {
   foldersOf,
   impossibleUpdates,
@@ -11,6 +12,7 @@ import {
   updateRefs,
 } from '../../../git/refs/update-refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
+import { damaged } from '../../../git/runner/damage.ts'
 import type { MoveOutcome } from '../../../git/transfer/ref-moves.ts'
 import { Failure } from '../../../kernel/failure.ts'
 
@@ -30,7 +32,7 @@ export async function movePushedRefs(
   updates: readonly RefChange[],
   isAtomic: boolean,
 ): Promise<ReadonlyMap<RefName, MoveOutcome>> {
-  const refused = refuseShortNames(updates)
+  const refused = new Map([...refuseShortNames(updates), ...refuseBroken(repo, updates)])
   const left = updates.filter(({ name }) => !refused.has(name)).map(asUpdate)
   if (isAtomic) return moveTogether(repo, left, refused)
   const outcomes = new Map(refused)
@@ -71,6 +73,13 @@ const refuseShortNames = (updates: readonly RefChange[]): Outcomes =>
   allOf(
     updates.filter(({ name, to }) => to !== null && name.split('/').length < 3),
     unmoved('the name needs a folder below refs/'),
+  )
+
+/** Refuses refs whose files are damaged: their targets, which the client would replace, are unknown. */
+const refuseBroken = (repo: Repository, updates: readonly RefChange[]): Outcomes =>
+  allOf(
+    updates.filter(({ name }) => isBrokenRef(repo, name)),
+    unmoved(damaged),
   )
 
 /** Moves each ref that can be moved. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdir, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, vi } from 'vitest'
@@ -17,6 +18,7 @@ import { refreshRepository } from './jobs.ts'
 import { completePush, recordIntent, settle } from './journal.ts'
 import { moveRefs } from './move-refs.ts'
 import { recoverPushes, settleCutOffPushes } from './recovery.ts'
+import { repositoryFacts } from './repository-facts.ts'
 
 const ref = (name: string) => name as RefName
 const oid = (digit: string) => digit.repeat(40) as Oid
@@ -103,6 +105,67 @@ describe('the decision on a push', () => {
     expect(await verdict()).toBe(refused)
     await world.root.delete(`/projects/${project.id}/members/${ann.id}`)
     expect(await verdict()).toBe(refused)
+  })
+})
+
+describe('the size limit of a repository', () => {
+  test('refuses a push that would exceed it, to a project or a wiki', async ({ world }) => {
+    const project = await world.project()
+    await world.settings({ repository_size_limit: 1 })
+    const half = () => randomBytes(600_000).toString('hex')
+    for (const url of [project.url, project.url.replace(/\.git$/, '.wiki.git')]) {
+      const repository = { ...project, url }
+      await push(world, repository, { half: half() }, 'one')
+      await expect(push(world, repository, { half: half(), other: half() }, 'two')).rejects.toThrow(
+        /this repository would exceed its size limit of 1 MB by 0\.\d\d MB/,
+      )
+    }
+  })
+
+  test('refuses a commit of the API that would exceed it, in a project, wiki or snippet, and stores nothing of it', async ({
+    world,
+  }) => {
+    const project = await world.project({ initialize_with_readme: true })
+    const at = `/projects/${project.id}`
+    const branch = (await world.root.get(at)).json.default_branch
+    const snippet = (await world.root.post('/snippets', { title: 't', file_name: 'a', content: 'a' })).json
+    await world.settings({ repository_size_limit: 1 })
+    const content = randomBytes(1_200_000).toString('base64')
+    const message = expect.stringMatching(/this repository would exceed its size limit of 1 MB by 0\.\d\d MB/)
+    const file = { branch, commit_message: 'x', content }
+    const repo = openRepository(
+      await contextFor(world, null),
+      (await loadProject(String(project.id), await contextFor(world, world.root)))!,
+    )
+    const { repositorySize: before } = await repositoryFacts(repo, branch)
+    expect(await world.root.post(`${at}/repository/files/a`, file)).toMatchObject({ status: 400, json: { message } })
+    expect((await repositoryFacts(repo, branch)).repositorySize).toBe(before)
+    expect(await world.root.post(`${at}/wikis`, { title: 'a', content })).toMatchObject({
+      status: 400,
+      json: { message },
+    })
+    expect(await world.root.put(`/snippets/${snippet.id}`, { content })).toMatchObject({
+      status: 400,
+      json: { message },
+    })
+    // What counts are the bytes on disk.
+    expect(
+      await world.root.post(`${at}/repository/files/a`, { ...file, content: 'a'.repeat(1_600_000) }),
+    ).toMatchObject({
+      status: 201,
+    })
+  })
+
+  test('does not count what a push or maintenance is writing meanwhile', async ({ world }) => {
+    const project = await world.project()
+    await push(world, project, { a: 'a' })
+    const ctx = await contextFor(world, null)
+    const repo = openRepository(ctx, (await loadProject(String(project.id), await contextFor(world, world.root)))!)
+    const { repositorySize: before } = await repositoryFacts(repo, 'main')
+    await mkdir(join(repo.gitDir, 'objects/tmp_objdir-incoming-x/pack'), { recursive: true })
+    for (const name of ['tmp_objdir-incoming-x/pack/tmp_pack_x', 'pack/tmp_pack_y', 'pack/.tmp-1-pack-x.pack'])
+      await writeFile(join(repo.gitDir, 'objects', name), randomBytes(10_000))
+    expect((await repositoryFacts(repo, 'main')).repositorySize).toBe(before)
   })
 })
 

@@ -238,12 +238,3 @@ export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise
   )
   return rows.map(({ id }) => id)
 }
-
-/** Bytes of a project's repository and large files, as of the last count. */
-export const storedBytes = async (db: Db, projectId: number): Promise<number> =>
-  (
-    await db.row(
-      { bytes: integer },
-      sql`select repository_size + lfs_objects_size as bytes from project_statistics where project_id = ${projectId}`,
-    )
-  )?.bytes ?? 0

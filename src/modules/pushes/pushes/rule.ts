@@ -15,6 +15,8 @@ export type PushMode = {
   readonly merges?: boolean
   /** The first commit of a repository, which the service writes: its message and files are not the caller's choice. */
   readonly begins?: boolean
+  /** The new commits that the service makes for this change, which it does not sign. Default: none. */
+  readonly makes?: 'tips' | 'all'
   /** The new tips descend from the old ones, as the caller guarantees, so a check for lost commits is unnecessary. */
   readonly continues?: boolean
 }

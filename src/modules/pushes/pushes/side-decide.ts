@@ -1,10 +1,11 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
+import { newBytesOf } from '../../../git/transfer/maintenance.ts'
+import { sizeViolationOf } from '../large-files/size-limit.ts'
 import type { SideKind, SideSubject } from '../side-repositories/kind.ts'
 import type { SideHolder } from '../side-repositories/queries.ts'
 import { refViolation } from './ref-rules.ts'
-import { sizeViolationOf } from './size-limit-rule.ts'
 
 /**
  * Decides about a push to a side repository, as `decide` does for projects: with current facts, because the push may have
@@ -32,6 +33,7 @@ async function violationOf(
   const ofRefs = refViolation(changes, row?.default_branch ?? null)
   if (ofRefs !== undefined) return ofRefs
   const adds = changes.some(({ to }) => to !== null)
-  const ofSize = adds ? await sizeViolationOf(ctx, async () => row?.size ?? 0) : undefined
+  const size = async () => row?.size ?? 0
+  const ofSize = adds ? await sizeViolationOf(ctx, size, async () => newBytesOf(await objects())) : undefined
   return ofSize ?? violation?.(changes, objects)
 }

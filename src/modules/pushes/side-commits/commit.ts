@@ -3,19 +3,20 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
 import { branchRef, type RefName } from '../../../git/format/ref-name.ts'
 import { isReadByGit, isSafePath } from '../../../git/format/safe-path.ts'
-import { type Commit, cacheCommit, parseCommit, readCommit } from '../../../git/objects/commits.ts'
+import { type Commit, cacheCommit, parseCommit, readTip } from '../../../git/objects/commits.ts'
 import { passChecks } from '../../../git/objects/file-check.ts'
 import { commitObject, type NewObject, newObject } from '../../../git/objects/objects.ts'
-import { storeObjects } from '../../../git/objects/pack.ts'
+import { packedBytes, storeObjects } from '../../../git/objects/pack.ts'
 import { TreeEdit } from '../../../git/objects/tree-edit.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { conflict, type Failure, invalid } from '../../../kernel/failure.ts'
 import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import { callerSignature } from '../../accounts/index.ts'
-import { initialBranch, openForWriting } from '../../projects/index.ts'
+import { initialBranch } from '../../projects/index.ts'
+import { sizeViolationOf } from '../large-files/size-limit.ts'
 import { moveSideRefs } from '../pushes/move-refs.ts'
-import { sizeViolationOf } from '../pushes/size-limit-rule.ts'
+import { openHeldForWriting } from '../side-repositories/open.ts'
 import { findSideRepositoryById, type SideRepository } from '../side-repositories/queries.ts'
 
 /** A change of one file. `null` deletes it; without `content`, a moved file stays as it is. */
@@ -55,18 +56,23 @@ export async function commitToSideRepository(
   row: SideRepository,
   request: SideCommitRequest,
 ): Promise<{ readonly commit: Commit | undefined }> {
-  const tooLarge = await sizeViolationOf(ctx, async () => row.size)
-  if (tooLarge !== undefined) throw invalid(tooLarge)
-  const repo = await openForWriting(ctx, row)
+  const requireRoomFor = async (objects: readonly NewObject[]) => {
+    const size = async () => row.size
+    const tooLarge = await sizeViolationOf(ctx, size, () => packedBytes(objects))
+    if (tooLarge !== undefined) throw invalid(tooLarge)
+  }
+  await requireRoomFor([])
+  const repo = await openHeldForWriting(ctx, row)
   // The first push may have named it since the row was read.
   const ref = mainRefOf(row.default_branch === null ? ((await findSideRepositoryById(ctx.db, row.id)) ?? row) : row)
   return runExclusive(`${repo.gitDir} ${ref}`, async () => {
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const tip = (await readRef(repo, ref)) ?? null
       if (request.expectedHead !== undefined && request.expectedHead !== tip) throw overtaken()
-      const head = tip === null ? undefined : await readCommit(repo, tip)
+      const head = tip === null ? undefined : await readTip(repo, tip)
       const made = await makeCommit(ctx, repo, head, request)
       if (!made) return { commit: head }
+      await requireRoomFor(made.objects)
       const change = { name: ref, from: tip, to: made.commit.oid }
       if ((await moveSideRefs(ctx, row.id, repo, [change], made.store)) === 'moved') return { commit: made.commit }
       await sleep(5 * Math.min(attempt, 6) * Math.random())
@@ -80,7 +86,7 @@ async function makeCommit(
   repo: Repository,
   head: Commit | undefined,
   { message, author, edits }: SideCommitRequest,
-): Promise<{ commit: Commit; store(): Promise<void> } | undefined> {
+): Promise<{ commit: Commit; objects: readonly NewObject[]; store(): Promise<void> } | undefined> {
   const edit = await TreeEdit.of(repo, head?.tree)
   const contents = await applyEdits(repo, edit, typeof edits === 'function' ? await edits(repo, head) : edits)
   const { tree, objects, added } = await edit.finish()
@@ -94,10 +100,12 @@ async function makeCommit(
     message,
   })
   const commit = parseCommit(object.oid, object.content)
+  const stored = [...contents.filter(({ oid }) => added.has(oid)), ...objects, object]
   return {
     commit,
+    objects: stored,
     async store() {
-      await storeObjects(repo, [...contents.filter(({ oid }) => added.has(oid)), ...objects, object])
+      await storeObjects(repo, stored)
       edit.cacheTrees()
       cacheCommit(repo, commit)
     },

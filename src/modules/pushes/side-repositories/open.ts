@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { openForWriting, openRepository } from '../../projects/index.ts'
-import { createSideRepository, type SideHolder, type SideRepository } from './queries.ts'
+import { createSideRepository, isHeld, type SideHolder, type SideRepository } from './queries.ts'
 
 /** Opens a side repository for reading, as `openRepository` opens that of a project. */
 export const openSideRepository = (ctx: Ctx, row: SideRepository): Repository => openRepository(ctx, row)
@@ -20,5 +20,9 @@ export async function openSideForWriting(
   row: SideRepository | undefined,
 ): Promise<{ row: SideRepository; repo: Repository }> {
   const made = row ?? (await ctx.transaction((tx) => createSideRepository(tx, holder)))
-  return { row: made, repo: await openForWriting(ctx, made) }
+  return { row: made, repo: await openHeldForWriting(ctx, made) }
 }
+
+/** As `openForWriting`. Throws `not_found` if the holder has been deleted since the row was read. */
+export const openHeldForWriting = (ctx: Ctx, row: SideRepository): Promise<Repository> =>
+  openForWriting(ctx, row, () => isHeld(ctx.db, row.id))

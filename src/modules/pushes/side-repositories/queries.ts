@@ -53,6 +53,10 @@ export const findSideRepositoryById = (db: Db, id: number): Promise<SideReposito
 
 const hasHolder = raw('num_nonnulls(s.project_id, s.group_id, s.snippet_id) = 1')
 
+/** False of a repository whose holder was deleted. */
+export const isHeld = (db: Db, id: number): Promise<boolean> =>
+  db.exists(sql`select from side_repositories s where s.id = ${id} and ${hasHolder}`)
+
 /**
  * Locks a repository until the transaction ends, after its project, as deletions lock them. Undefined if its holder is
  * being deleted.

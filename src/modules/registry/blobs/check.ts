@@ -4,7 +4,7 @@ import { storedLayers } from './queries.ts'
 const page = 1000
 
 /** Describes each layer whose blob is missing or has another size, one sentence each. Checks the blob store once for each. */
-export async function checkLayers(ctx: Ctx): Promise<string[]> {
+export async function checkLayers(ctx: Pick<Ctx, 'db' | 'blobs'>): Promise<string[]> {
   const problems: string[] = []
   for (let after = ''; ; ) {
     const layers = await storedLayers(ctx.db, after, page)

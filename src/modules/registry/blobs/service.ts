@@ -23,27 +23,33 @@ export async function readBlob(
   return { digest: found.digest, size: found.size, stored: found.stored }
 }
 
-/** Links bytes, which are stored, to a repository. */
+/** Links bytes, which are stored, to a repository. Throws if the caller may not push there any more. */
 export const addBlob = ({ transaction }: Ctx, { project, name }: Place, blob: LinkedBlob): Promise<void> =>
   transaction(async (tx) => {
     await linkBlob(tx, await ensureRepository(tx, project.id, name), blob)
+    await tx.requirePermission?.()
     await countLater(tx, project.id)
   })
 
 /**
  * Links a blob of the source to the target, without an upload; false if the source does not have it. Without a name, the source is
- * any repository of its project. The caller must be allowed to pull from the source.
+ * any repository of its project. The caller must be allowed to pull from the source; `mayStillPull` is asked once no lock is waited for
+ * any more. Throws if the caller may not push to the target any more.
  */
 export const mountBlob = (
   { transaction }: Ctx,
   target: Place,
   source: { readonly project: { readonly id: number }; readonly name: string | undefined },
   digest: ContentDigest,
+  mayStillPull: () => Promise<boolean>,
 ): Promise<boolean> =>
   transaction(async (tx) => {
     const blob = await lockBlobOf(tx, source.project.id, source.name, digest)
     if (!blob) return false
-    await linkBlob(tx, await ensureRepository(tx, target.project.id, target.name), blob)
+    const repositoryId = await ensureRepository(tx, target.project.id, target.name)
+    if (!(await mayStillPull())) return false
+    await linkBlob(tx, repositoryId, blob)
+    await tx.requirePermission?.()
     await countLater(tx, target.project.id)
     return true
   })

@@ -19,6 +19,40 @@ export async function deleteHiddenRepositories(db: Db, days: number, size: numbe
   return rows.map(({ project_id }) => project_id)
 }
 
+/** An older repository has been used, and keeps its id when all of its tags are deleted. */
+const newForDays = 7
+
+const isEmpty = (hours: number): Sql => sql`
+  r.created_at < now() - make_interval(hours => ${hours}::int)
+  and r.created_at > now() - make_interval(days => ${newForDays}::int)
+  and not exists (select from container_blobs b where b.repository_id = r.id)
+  and not exists (select from container_manifests m where m.repository_id = r.id)
+  and not exists (select from container_uploads u where u.repository_id = r.id)
+`
+
+/**
+ * Locks repositories without content and without an upload that were not created just now, with ids after `after`. Those into which
+ * something is being pushed are skipped.
+ */
+export async function lockEmptyRepositories(tx: Tx, hours: number, after: number, size: number): Promise<number[]> {
+  const rows = await tx.rows(
+    { id: integer },
+    sql`
+      select r.id
+      from container_repositories r
+      where r.id > ${after} and ${isEmpty(hours)}
+      order by r.id
+      limit ${literal(size)}
+      for update of r skip locked
+    `,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Deletes those of the locked repositories that are still empty. */
+export const deleteEmptyRepositories = (tx: Tx, ids: readonly number[], hours: number): Promise<number> =>
+  tx.run(sql`delete from container_repositories r where r.id = any(${ids}::bigint[]) and ${isEmpty(hours)}`)
+
 /** Whether nothing needs the manifest `m`: no tag, no former tag, no index, and no manifest that it is about. */
 const isUnused = raw(`
   not exists (select from container_tags t where t.manifest_id = m.id)

@@ -3,11 +3,13 @@ import { inBatches } from '../../../db/batches.ts'
 import { countLater } from '../blobs/jobs.ts'
 import type { ContentDigest } from '../names/digests.ts'
 import {
+  deleteEmptyRepositories,
   deleteHiddenRepositories,
   deleteTagHistory,
   deleteUnusedLinks,
   deleteUnusedManifests,
   type LinkKey,
+  lockEmptyRepositories,
   lockUnusedLinks,
   lockUnusedManifests,
 } from './queries.ts'
@@ -25,7 +27,7 @@ export type Ages = {
 }
 
 /**
- * Deletes what nothing needs any more: history of tags, repositories, manifests, links of blobs. The collection of blobs deletes the
+ * Deletes what nothing needs any more: history of tags, repositories, manifests, links of blobs, repositories without content. The collection of blobs deletes the
  * bytes of blobs without a link. Safe for concurrent pushes: what a push uses is locked, or has been used too recently.
  */
 export async function collectImages(ctx: Ctx, { retentionDays, graceHours }: Ages): Promise<number> {
@@ -40,6 +42,8 @@ export async function collectImages(ctx: Ctx, { retentionDays, graceHours }: Age
   // The manifests of an index are unused once the index is gone.
   for (let found = -1; found !== 0; manifests += found) found = await deleteManifests(ctx, retentionDays)
   for (const project of await unlinkBlobs(ctx, graceHours)) changed.add(project)
+  // A token for a push, and an upload, create a repository into which perhaps nothing is pushed.
+  await deleteEmpty(ctx, graceHours)
   await ctx.transaction(async (tx) => {
     for (const project of changed) await countLater(tx, project)
   })
@@ -60,6 +64,20 @@ async function deleteManifests(ctx: Ctx, days: number): Promise<number> {
     rowsAtOnce,
   )
   return deleted
+}
+
+async function deleteEmpty(ctx: Ctx, hours: number): Promise<void> {
+  let after = 0
+  await inBatches(
+    (size) =>
+      ctx.transaction(async (tx) => {
+        const ids = await lockEmptyRepositories(tx, hours, after, size)
+        await deleteEmptyRepositories(tx, ids, hours)
+        after = ids.at(-1) ?? after
+        return ids.length
+      }),
+    rowsAtOnce,
+  )
 }
 
 async function unlinkBlobs(ctx: Ctx, hours: number): Promise<Set<number>> {

@@ -166,9 +166,17 @@ export async function ensureRepository(tx: Tx, projectId: number, name: string):
   return (await find())!.id
 }
 
-/** Serialises changes of the tags of a repository until the transaction ends. False if it is deleted. */
-export const lockRepository = (tx: Tx, id: number): Promise<boolean> =>
-  tx.exists(sql`select from container_repositories where id = ${id} and deleted_at is null for no key update`)
+/**
+ * Serialises changes of the tags of a repository until the transaction ends. False if it is deleted. Throws if the caller may not change
+ * it after the wait.
+ */
+export async function lockRepository(tx: Tx, id: number): Promise<boolean> {
+  const held = await tx.exists(
+    sql`select from container_repositories where id = ${id} and deleted_at is null for no key update`,
+  )
+  await tx.requirePermission?.()
+  return held
+}
 
 /** False if it is marked already or deleted. */
 export const markDeleting = async (tx: Tx, id: number): Promise<boolean> =>

@@ -12,6 +12,8 @@ export const removeRepository = (ctx: Ctx, repository: RepositoryRow): Promise<v
   ctx.transaction(async (tx) => {
     // Repeating the request succeeds without an event.
     if (!(await markDeleting(tx, repository.id))) return
+    // The row may have been locked for long, by a deletion of many tags.
+    await tx.requirePermission?.()
     await enqueue(tx, deleteContainerRepository, { repositoryId: repository.id })
     await emit(tx, {
       kind: 'container_repository_deleted',
@@ -28,6 +30,7 @@ export const restoreRepository = (ctx: Ctx, projectId: number, id: number): Prom
     .transaction(async (tx) => {
       if (!(await unhideRepository(tx, projectId, id, ctx.settings.container_registry_retention_days)))
         throw rowNotFound()
+      await tx.requirePermission?.()
       const repository = (await findRepository(tx, projectId, id))!
       await emit(tx, {
         kind: 'container_repository_restored',

@@ -103,6 +103,7 @@ export async function scheduleBulkDeletion(ctx: Ctx, repository: RepositoryRow, 
       throw invalid(
         'This request has already been made. You can run this at most once an hour for a given container repository',
       )
+    await tx.requirePermission?.()
     await enqueue(tx, deleteTagsInBulk, {
       repositoryId: repository.id,
       projectId: repository.project_id,

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, hash, type KeyObject } from 'node:crypto'
-import { link, readFile, rm, writeFile } from 'node:fs/promises'
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { makeFolder, syncFolder } from '../../../kernel/durable.ts'
@@ -13,21 +13,37 @@ export type SigningKey = {
   readonly id: string
 }
 
-const known = new Map<string, Promise<SigningKey>>()
+type Known = { readonly file: string | undefined; readonly key: Promise<SigningKey> }
+const known = new Map<string, Known>()
 
-/** The key in `<folder>/token-key.pem` that signs the tokens of the registry. Created if missing; all processes get the same. */
-export function signingKeyIn(folder: string): Promise<SigningKey> {
-  let key = known.get(folder)
-  if (!key) {
-    key = load(folder)
-    key.catch(() => known.delete(folder))
-    known.set(folder, key)
+/**
+ * The key in `<folder>/token-key.pem` that signs the tokens of the registry. Created if missing; all processes use the one that is there now,
+ * also after an operator has removed or replaced it.
+ */
+export async function signingKeyIn(folder: string): Promise<SigningKey> {
+  const file = await identityOf(pathIn(folder))
+  const before = known.get(folder)
+  if (before && before.file === file) return before.key
+  const now: Known = { file, key: load(folder) }
+  known.set(folder, now)
+  const forget = () => {
+    if (known.get(folder) === now) known.delete(folder)
   }
-  return key
+  // One that was created is read again, under the identity of its file.
+  now.key.then(file === undefined ? forget : undefined, forget)
+  return now.key
 }
 
+const pathIn = (folder: string): string => join(folder, 'token-key.pem')
+
+/** Differs for each file that was ever at this path; undefined if there is none. */
+const identityOf = (path: string): Promise<string | undefined> =>
+  stat(path, { bigint: true })
+    .then(({ ino, mtimeNs, size }) => `${ino} ${mtimeNs} ${size}`)
+    .catch(missingAs(undefined))
+
 async function load(folder: string): Promise<SigningKey> {
-  const path = join(folder, 'token-key.pem')
+  const path = pathIn(folder)
   const pem = (await read(path)) ?? (await create(folder, path))
   try {
     const privateKey = createPrivateKey(pem)

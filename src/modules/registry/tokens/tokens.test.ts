@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, createSign, generateKeyPairSync, verify } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test as plain } from 'vitest'
 import { beginRequest } from '../../../../test/begun-request.ts'
@@ -56,6 +56,25 @@ describe('GET /jwt/auth', () => {
     expect([claims.exp - claims.iat, claims.iat - claims.nbf]).toEqual([300, 5])
     // The repository exists from now on.
     expect(await repositoryOf(world, project)).toMatchObject({ name: '', path: name })
+  })
+
+  test('a key that was replaced or removed signs no token any more, and those it has signed grant nothing', async ({
+    world,
+  }) => {
+    const name = imageAt(await world.project())
+    const path = join(world.config.dataDir, 'registry', 'token-key.pem')
+    const reads = async (registry: Registry) => (await registry.send('GET', 'tags/list')).status
+    const first = await Registry.open(world.root, name)
+    expect(await reads(first)).toBe(200)
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    await writeFile(`${path}.new`, privateKey.export({ type: 'pkcs8', format: 'pem' }))
+    await rename(`${path}.new`, path)
+    expect(await reads(first)).toBe(401)
+    const second = await Registry.open(world.root, name)
+    expect(await reads(second)).toBe(200)
+    await rm(path)
+    const others = await Promise.all([1, 2, 3].map(() => Registry.open(world.root, name)))
+    expect(await Promise.all([second, ...others].map(reads))).toEqual([401, 200, 200, 200])
   })
 
   test('404 for an unknown service', async ({ world }) => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Digest, StoredBlob } from '../../../blobs/blob-store.ts'
 import { putFile } from '../../../blobs/put-file.ts'
+import type { Tx } from '../../../db/db.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { isMissing } from '../../../kernel/missing.ts'
 import type { Place } from '../access/access.ts'
@@ -9,10 +10,47 @@ import { addBlob } from '../blobs/service.ts'
 import { ensureRepository } from '../images/queries.ts'
 import { algorithmOf, type ContentDigest, isSha256 } from '../names/digests.ts'
 import { fileOf, hasFiles, isUuid, readParts, removeFiles, writeUpload } from './files.ts'
-import { addPart, deleteUpload, findUploadOf, insertUpload, type Part, partsOf, type Upload } from './queries.ts'
+import {
+  addPart,
+  deleteUpload,
+  endCrowdedOut,
+  findUploadOf,
+  insertUpload,
+  type Part,
+  partsOf,
+  type Upload,
+} from './queries.ts'
 
 export const beginUpload = (ctx: Ctx, { project, name }: Place): Promise<Upload> =>
-  ctx.transaction(async (tx) => insertUpload(tx, await ensureRepository(tx, project.id, name)))
+  ctx.transaction(async (tx) => {
+    const upload = await insertUpload(tx, await ensureRepository(tx, project.id, name), ctx.shareKey)
+    await makeRoom(ctx, tx, upload)
+    return upload
+  })
+
+/** Most unfinished uploads of one caller. A push has a few at a time; those that clients leave behind stay for a day. */
+const maxUploads = 1000
+/** Their bytes together, in layers of the largest size. */
+const maxLayers = 10
+/** How many callers it takes to exceed what a project may have. */
+const callersOfProject = 4
+
+/** Ends the oldest unfinished uploads of the caller, and of the project, if they are too many or too large together. */
+async function makeRoom(ctx: Ctx, tx: Tx, upload: Upload): Promise<void> {
+  const layers = ctx.settings.container_registry_max_layer_size * mebibyte * maxLayers
+  const ofCaller = { uploads: maxUploads, bytes: layers === 0 ? Number.MAX_SAFE_INTEGER : layers }
+  const ofProject = {
+    uploads: ofCaller.uploads * callersOfProject,
+    bytes: Math.min(ofCaller.bytes * callersOfProject, Number.MAX_SAFE_INTEGER),
+  }
+  const files = await endCrowdedOut(tx, upload, ctx.shareKey, { ofCaller, ofProject })
+  tx.afterCommit(() =>
+    removeFiles(
+      ctx.registry.folder,
+      files.map((file) => ({ file })),
+    ),
+  )
+}
 
 /** An upload to this repository; undefined if it has ended, or never existed. */
 export const findUpload = async (ctx: Ctx, { project, name }: Place, id: string): Promise<Upload | undefined> =>
@@ -20,12 +58,17 @@ export const findUpload = async (ctx: Ctx, { project, name }: Place, id: string)
 
 const mebibyte = 1024 * 1024
 
-/** Largest number of parts, which limits what one upload costs. Clients send a few, of megabytes. */
+/** Largest number of parts of an upload; the next one is refused. Each is a file. Clients send a few, of megabytes. */
 const maxParts = 10_000
 
 /** What an upload lacks to be extended as requested. */
 export class UploadConflict extends Error {
   override name = 'UploadConflict'
+}
+
+/** A request brought another number of bytes than it announced. */
+export class WrongSize extends Error {
+  override name = 'WrongSize'
 }
 
 /** The bytes of an upload are not there: it began before the backup that was restored, or another request has ended it. */
@@ -36,24 +79,36 @@ export class UploadGone extends Error {
 /**
  * Adds the bytes of a request to an upload; returns the upload afterwards. If the client disconnects, what has arrived is added, and
  * the error is thrown: the client may continue after it, in any process and after a restart. Throws `UploadConflict` if another
- * request added bytes meanwhile. `requireStill` may refuse the bytes once they have arrived, which may have taken long.
+ * request added bytes meanwhile, and `WrongSize` if all have arrived and are not `sizeBytes`. `requireStill` may refuse the bytes once
+ * they have arrived, which may have taken long.
  */
 export async function extendUpload(
   ctx: Ctx,
   upload: Upload,
   source: AsyncIterable<Buffer>,
-  requireStill: () => Promise<void>,
+  { requireStill, sizeBytes }: { requireStill: () => Promise<void>; sizeBytes: number | undefined },
 ): Promise<Upload> {
+  if (upload.parts >= maxParts) throw new Failure('too_large', `The upload has ${maxParts} parts`)
   const { folder } = ctx.registry
   const limit = ctx.settings.container_registry_max_layer_size * mebibyte
   const written = await writeUpload(folder, source, (bytes) => {
     if (limit > 0 && upload.received + bytes > limit) throw tooLarge(ctx)
   })
   const part: Part = { start: upload.received, size: written.sizeBytes, file: written.file, digest: written.digest }
+  if (sizeBytes !== undefined && part.size !== sizeBytes && written.broken === undefined) {
+    await removeFiles(folder, [part])
+    throw new WrongSize()
+  }
   const added =
     part.size > 0 &&
     (await requireStill()
-      .then(() => ctx.transaction((tx) => addPart(tx, upload.id, part)))
+      .then(() =>
+        ctx.transaction(async (tx) => {
+          if (!(await addPart(tx, upload.id, part))) return false
+          await makeRoom(ctx, tx, upload)
+          return true
+        }),
+      )
       .catch(async (error) => {
         await removeFiles(folder, [part])
         throw error
@@ -61,7 +116,7 @@ export async function extendUpload(
   if (!added) await removeFiles(folder, [part])
   if (written.broken !== undefined) throw written.broken
   if (!added && part.size > 0) throw new UploadConflict()
-  return { ...upload, received: upload.received + part.size }
+  return { ...upload, received: upload.received + part.size, parts: upload.parts + (added ? 1 : 0) }
 }
 
 const tooLarge = ({ settings }: Ctx) =>
@@ -69,12 +124,12 @@ const tooLarge = ({ settings }: Ctx) =>
 
 /**
  * Makes a blob of a complete upload and ends the upload. False if the bytes do not have this digest: the upload has ended, too,
- * because no further byte can correct it. Throws `UploadGone` if the upload has ended for want of its bytes.
+ * because no further byte can correct it. Throws `UploadGone` if the upload has ended, by another request or for want of its bytes. Fails
+ * if the caller may not push any more.
  */
 export async function completeUpload(ctx: Ctx, place: Place, upload: Upload, digest: ContentDigest): Promise<boolean> {
   const parts = await partsOf(ctx.db, upload.id)
   if (sizeOf(parts) < upload.received) throw new UploadGone('the upload has ended')
-  if (parts.length > maxParts) throw new Failure('too_large', `The upload has more than ${maxParts} parts`)
   const stored = await storeParts(ctx, parts, digest).catch(async (error) => {
     if (await hasFiles(ctx.registry.folder, parts)) throw error
     await endUpload(ctx, upload)

@@ -156,7 +156,7 @@ describe('POST branches', () => {
     [{}, 400, { error: 'branch is missing, ref is missing' }],
     [
       { branch: 'main/x', ref: 'main' },
-      409,
+      400,
       { message: 'The reference refs/heads/main/x cannot be created while refs/heads/main exists' },
     ],
   ] as const)('creating a branch with %j is a %i', async ([input, status, json], { world }) => {
@@ -195,7 +195,7 @@ describe('POST branches', () => {
     world,
   }) => {
     const project = await world.project()
-    expect((await world.root.post(branchesOf(project.id), { branch: 'master/x', ref: 'master' })).status).toBe(409)
+    expect((await world.root.post(branchesOf(project.id), { branch: 'master/x', ref: 'master' })).status).toBe(400)
     expect((await world.root.get(branchesOf(project.id))).json).toEqual([])
     expect((await world.root.get(`/projects/${project.id}`)).json).toMatchObject({
       empty_repo: true,

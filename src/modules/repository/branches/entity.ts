@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { cacheableEntity } from '../../../api/record-view.ts'
-import { described } from '../../../api/schema.ts'
+import { nullable } from '../../../api/schema.ts'
 import type { Commit as GitCommit } from '../../../git/objects/commits.ts'
 import { encodedPath } from '../../../kernel/encoded-path.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
@@ -9,7 +9,8 @@ import { Commit } from '../commits/entity.ts'
 /** A branch with its commit and its state, which is everything that the record shows. */
 export type BranchRow = {
   readonly name: string
-  readonly commit: GitCommit
+  /** Absent if it cannot be read. */
+  readonly commit: GitCommit | undefined
   readonly standing: BranchStanding
   readonly project: ProjectSubject
 }
@@ -29,7 +30,9 @@ export const Branch = cacheableEntity({
   name: 'Branch',
   schema: Type.Object({
     name: Type.String({ description: 'Name of the branch' }),
-    commit: described(Commit.schema, 'Newest commit of the branch'),
+    commit: nullable(Commit.schema, {
+      description: 'Newest commit of the branch; null if the repository is damaged and has lost it',
+    }),
     merged: Type.Boolean({ description: 'Merged into the default branch' }),
     protected: Type.Boolean({ description: 'True if a protection matches the branch' }),
     default: Type.Boolean({ description: 'True for the default branch of the project' }),
@@ -40,7 +43,7 @@ export const Branch = cacheableEntity({
   }),
   present: ({ name, commit, standing, project }: BranchRow, view) => ({
     name,
-    commit: Commit.present({ commit, project }, view),
+    commit: commit ? Commit.present({ commit, project }, view) : null,
     ...standing,
     web_url: `${view.site.url}/${project.full_path}/-/tree/${encodedPath(name)}`,
   }),
@@ -48,4 +51,4 @@ export const Branch = cacheableEntity({
 
 /** The fields on which the record depends. */
 export const branchKey = ({ name, commit, standing, project }: BranchRow): string =>
-  JSON.stringify([project.id, project.full_path, name, commit.oid, ...Object.values(standing).map(Number)])
+  JSON.stringify([project.id, project.full_path, name, commit?.oid, ...Object.values(standing).map(Number)])

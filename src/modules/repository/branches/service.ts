@@ -4,15 +4,16 @@ import type { RecordText } from '../../../api/record-texts.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchName, branchRef } from '../../../git/format/ref-name.ts'
 import { mergedInto } from '../../../git/history/ancestry.ts'
-import { readCommit, readCommits } from '../../../git/objects/commits.ts'
+import { readCommit } from '../../../git/objects/commits.ts'
 import { formatSignatureTime } from '../../../git/objects/signature.ts'
 import { listRefTips, type RefOrder, type RefTip, readRef } from '../../../git/refs/refs.ts'
 import { resolve } from '../../../git/refs/resolve.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { invalid, notFound } from '../../../kernel/failure.ts'
 import { initialBranch, openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { canPushToBranch, commitReadme, loadProtections, moveRefs } from '../../pushes/index.ts'
+import { canPushToBranch, commitReadme, ifReadable, loadProtections, moveRefs } from '../../pushes/index.ts'
 import { deleteRef } from '../commits/delete-ref.ts'
+import { refuseCollision } from '../commits/move-branch.ts'
 import { Branch, type BranchRow, branchKey } from './entity.ts'
 import { searchNames } from './ref-search.ts'
 
@@ -30,7 +31,7 @@ export async function findBranches(
   search: string | undefined,
   order: RefOrder,
 ): Promise<readonly RefTip[]> {
-  const all = await listRefTips(repo, 'refs/heads/', { order })
+  const all = await listRefTips(repo, 'refs/heads/', { order, broken: 'list' })
   return search ? searchNames(all, search, nameOfBranch) : all
 }
 
@@ -40,14 +41,14 @@ export async function findBranches(
  */
 export async function branchRows(ctx: Ctx, project: ProjectSubject, refs: readonly RefTip[]): Promise<BranchRow[]> {
   const repo = openRepository(ctx, project)
-  const oids = refs.map(({ oid }) => oid)
   const [protections, tip, commits] = await Promise.all([
     loadProtections(ctx, project),
-    defaultTip(repo, project),
-    readCommits(repo, oids),
+    ifReadable(ctx, defaultTip(repo, project), undefined),
+    Promise.all(refs.map(({ oid }) => ifReadable(ctx, readCommit(repo, oid), undefined))),
   ])
-  const merged = tip ? await mergedInto(repo, tip, refs) : new Set()
-  return refs.flatMap((ref, index) => {
+  const readable = refs.filter((_, index) => commits[index])
+  const merged = tip ? await ifReadable(ctx, mergedInto(repo, tip, readable), new Set()) : new Set()
+  return refs.map((ref, index) => {
     const name = nameOfBranch(ref)
     const commit = commits[index]
     const standing = {
@@ -58,7 +59,7 @@ export async function branchRows(ctx: Ctx, project: ProjectSubject, refs: readon
       developers_can_merge: protections.grantsDevelopers('merge', name),
       can_push: canPushToBranch(ctx, project, protections, name),
     }
-    return commit ? [{ name, commit, standing, project }] : []
+    return { name, commit, standing, project }
   })
 }
 
@@ -80,12 +81,12 @@ export async function getBranch(ctx: Ctx, project: ProjectSubject, name: string)
   return row
 }
 
-/** Commit time of a branch; `undefined` if it does not exist. */
+/** Commit time of a branch; `undefined` if it does not exist, or cannot be read. */
 export async function branchChangedAt(ctx: Ctx, project: ProjectSubject, name: string): Promise<string | undefined> {
   const repo = openRepository(ctx, project)
   const ref = branchRef(name)
-  const oid = ref && (await readRef(repo, ref))
-  const commit = oid && (await readCommit(repo, oid))
+  const oid = ref && (await ifReadable(ctx, readRef(repo, ref), undefined))
+  const commit = oid && (await ifReadable(ctx, readCommit(repo, oid), undefined))
   return commit && formatSignatureTime(commit.committer)
 }
 
@@ -103,11 +104,12 @@ export async function createBranch(ctx: Ctx, project: ProjectSubject, name: stri
   if (!to) {
     const first = await unbornDefault(repo, project)
     if (first === undefined || (from !== first && from !== 'HEAD')) throw invalid(`Invalid reference name: ${from}`)
-    const isStarted = (await commitReadme(ctx, project, first, ref)) === 'moved'
+    const isStarted = (await commitReadme(ctx, project, first, ref).catch(refuseCollision)) === 'moved'
     const started = { ...project, default_branch: first }
     return isStarted ? getBranch(ctx, started, name) : createBranch(ctx, started, name, first)
   }
-  const outcome = await moveRefs(ctx, project.id, repo, [{ name: ref, from: null, to }], { refusal: invalid })
+  const change = { name: ref, from: null, to }
+  const outcome = await moveRefs(ctx, project.id, repo, [change], { refusal: invalid }).catch(refuseCollision)
   if (outcome === 'stale') throw invalid('Branch already exists')
   return getBranch(ctx, project, name)
 }
@@ -127,10 +129,5 @@ export async function deleteBranch(
 ): Promise<void> {
   const repo = openRepository(ctx, project)
   const ref = branchRef(name)
-  const find = async () => {
-    const oid = ref && (await readRef(repo, ref))
-    return ref && oid && { name: ref, oid }
-  }
-  const isDeleted = await deleteRef(ctx, project, repo, find, requireUnmodified)
-  if (!isDeleted) throw notFound('Branch')
+  if (!ref || !(await deleteRef(ctx, project, repo, ref, requireUnmodified))) throw notFound('Branch')
 }

@@ -43,6 +43,8 @@ export const commit = subject({
   policy: commitPolicy,
   visible: 'read_project',
   load: loadCommit,
+  // The first comment makes the row, and the name may lead to another commit meanwhile.
+  identityOf: ({ project }) => project.id,
 })
 
 /** What the kernel of discussion needs to know of a commit. */

@@ -92,6 +92,8 @@ export async function reportStatus(
     const pipeline =
       (await choosePipeline(tx, wanted)) ??
       (await insertPipeline(tx, { projectId: project.id, sha, ref: first.ref, tag: first.tag, userId }))
+    // Reports on the commit, and changes of the project, made this one wait.
+    await tx.requirePermission?.()
     const key = { projectId: project.id, pipelineId: pipeline.id, name: report.name, ref: pipeline.ref, userId }
     const { before, row } = await moveStatus(tx, key, report)
     if (row.status !== before) await emitStatusChange(tx, key, before, row)

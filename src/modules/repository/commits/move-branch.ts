@@ -3,12 +3,14 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import type { Commit } from '../../../git/objects/commits.ts'
+import type { NewObject } from '../../../git/objects/objects.ts'
+import { packedBytes } from '../../../git/objects/pack.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure, invalid } from '../../../kernel/failure.ts'
 import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import { moveRefs } from '../../pushes/index.ts'
+import { moveRefs, sizeViolation } from '../../pushes/index.ts'
 import { type RefusalKind, refusalOf } from './branch-access.ts'
 
 /** The branch that a commit is created on. */
@@ -21,7 +23,12 @@ export type Target = {
 }
 
 /** A new commit, with the function that stores its objects. */
-export type MadeCommit = { readonly commit: Commit; store(): Promise<void> }
+export type MadeCommit = {
+  readonly commit: Commit
+  /** What the caller brings, for the size limit of the repository. Default: nothing of any size. */
+  readonly objects?: readonly NewObject[]
+  store(): Promise<void>
+}
 
 /** Maximum retries when other processes move the branch first. */
 const attempts = 30
@@ -31,6 +38,13 @@ export const lostRace = (branch: string): Failure =>
 
 export const unusableName = (branch: string, why: string): Failure =>
   invalid(`Something went wrong when we tried to create '${branch}' for you: ${why}`)
+
+/** A handler of failed moves: a new name that collides with an existing one (`a` and `a/b`) is as invalid as any other that git refuses. */
+export function refuseCollision(error: unknown): never {
+  throw isCollision(error) ? invalid(error.message) : error
+}
+
+const isCollision = (error: unknown): error is Failure => error instanceof Failure && error.kind === 'conflict'
 
 /**
  * Moves the branch to the commit that `make` creates on its tip (`null`: the branch is new). If the branch moved in the
@@ -46,19 +60,22 @@ export function moveBranch(
   return runExclusive(`${repo.gitDir} ${ref}`, async () => {
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const tip = (await readRef(repo, ref)) ?? null
-      const { commit, store } = await make(tip)
+      const { commit, objects = [], store } = await make(tip)
+      // Before they are stored: what was refused would count until maintenance removes it.
+      const tooMuch = await sizeViolation(ctx, project.id, () => packedBytes(objects))
+      if (tooMuch !== undefined) throw refusalOf(refusal)(tooMuch)
       try {
         const change = { name: ref, from: tip, to: commit.oid }
         const continues = tip !== null && commit.parents.includes(tip)
         const outcome = await moveRefs(ctx, project.id, repo, [change], {
           refusal: refusalOf(refusal),
+          makes: 'tips',
           continues,
           store,
         })
         if (outcome === 'moved') return commit
       } catch (error) {
-        // `a` cannot exist beside `a/b`.
-        if (error instanceof Failure && error.kind === 'conflict') throw unusableName(branch, 'Branch name is invalid')
+        if (isCollision(error)) throw unusableName(branch, 'Branch name is invalid')
         throw error
       }
       await sleep(5 * Math.min(attempt, 6) * Math.random())

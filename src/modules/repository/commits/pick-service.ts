@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
-import { type Commit, readCommit } from '../../../git/objects/commits.ts'
+import { type Commit, readCommit, readTip } from '../../../git/objects/commits.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { invalid, notFound } from '../../../kernel/failure.ts'
@@ -34,9 +34,8 @@ export async function pickOnto(
   if (!ref) throw invalid('The branch refname is invalid')
   const pick = await pickOf(repo, commit)
   const make = async (tip: Oid | null) => {
-    const onto = tip === null ? undefined : await readCommit(repo, tip)
-    if (!onto) throw notFound('Branch')
-    return applyPick(repo, pick, onto)
+    if (tip === null) throw notFound('Branch')
+    return applyPick(repo, pick, await readTip(repo, tip))
   }
   if (dry_run) return (await make((await readRef(repo, ref)) ?? null)).commit
   return moveBranch(ctx, { project, repo, branch, ref, refusal: 'forbidden' }, make)

@@ -1,6 +1,6 @@
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchRef, isLikeCommitId } from '../../../git/format/ref-name.ts'
-import { type Commit, readCommit } from '../../../git/objects/commits.ts'
+import { type Commit, readTip } from '../../../git/objects/commits.ts'
 import { listRefTips, readRef } from '../../../git/refs/refs.ts'
 import { resolve } from '../../../git/refs/resolve.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -38,7 +38,7 @@ export async function findStart({ repo, branch }: Target, start: Start, tip: Oid
   if (tip === null && isLikeCommitId(branch)) throw unusableName(branch, 'Branch name is invalid')
   if (oid === undefined) return undefined
   if (start.other) await fetchCommit(repo, start.other.repo, oid)
-  return readCommit(repo, oid)
+  return readTip(repo, oid)
 }
 
 /** The error of an invalid branch name, in the order of the checks. */

@@ -92,12 +92,14 @@ async function makeCommit(
     message,
   })
   const commit = parseCommit(object.oid, object.content)
+  const stored = [...contents.filter(({ oid }) => added.has(oid)), ...objects, object]
   return {
     commit,
+    objects: stored,
     async store() {
       if (from && start.other) await bringLargeFiles(ctx, project, repo, { commit: from.oid, of: start.other.id })
       await largeFiles?.store()
-      await storeObjects(repo, [...contents.filter(({ oid }) => added.has(oid)), ...objects, object])
+      await storeObjects(repo, stored)
       edit.cacheTrees()
       cacheCommit(repo, commit)
       // The request for the statistics reports the error.

@@ -18,14 +18,15 @@ export type FoundFile = {
 }
 
 /**
- * The file at `path` in the commit of `ref`; throws `not_found` if there is no such commit or file. One round trip to
- * git, and another if the directory is not cached. No process.
+ * The file at `path` in the commit of `ref`; throws `not_found` if there is no such commit or file, and `unavailable` if its content is
+ * lost. One round trip to git, and another if the directory is not cached. No process.
  */
 export async function findFile(repo: Repository, ref: string, path: string): Promise<FoundFile> {
   const commit = await findCommitId(repo, ref)
   if (!commit) throw notFound('Commit')
   const entry = await findEntry(repo, commit, path)
-  if (entry?.type !== 'blob' || entry.sizeBytes === undefined) throw notFound('File')
+  if (entry?.type !== 'blob') throw notFound('File')
+  if (entry.sizeBytes === undefined) throw repo.damage(`blob ${entry.oid}`)
   return {
     ref,
     commit,

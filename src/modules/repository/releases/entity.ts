@@ -9,6 +9,7 @@ import { type Commit as GitCommit, readCommit } from '../../../git/objects/commi
 import { readRef } from '../../../git/refs/refs.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { ifReadable } from '../../pushes/index.ts'
 import { Commit } from '../commits/entity.ts'
 import { LinkSchema, linkRecord } from './link-entity.ts'
 import type { MilestonesOfReleases } from './milestones.ts'
@@ -102,8 +103,8 @@ const commitsOf = (ctx: Ctx, rows: readonly Row[]): Promise<[tag: string, commit
   return Promise.all(
     rows.map(async ({ release: { tag } }) => {
       const ref = tagRef(tag)
-      const oid = ref && (await readRef(repo, ref))
-      return [tag, oid && (await readCommit(repo, oid))]
+      const oid = ref && (await ifReadable(ctx, readRef(repo, ref), undefined))
+      return [tag, oid && (await ifReadable(ctx, readCommit(repo, oid), undefined))]
     }),
   )
 }

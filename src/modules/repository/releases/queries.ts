@@ -67,14 +67,15 @@ export const findLatestRelease = (db: Db, projectId: number): Promise<ReleaseRow
     `,
   )
 
-/** Id of a release, whose row is locked until the transaction ends. */
-export const lockRelease = async (tx: Tx, projectId: number, tag: string): Promise<number | undefined> =>
-  (
-    await tx.row(
-      { id: integer },
-      sql`select id from releases where project_id = ${projectId} and tag = ${tag} for no key update`,
-    )
-  )?.id
+/** Id of a release, whose row is locked until the transaction ends. Throws if the caller has lost the permission meanwhile. */
+export async function lockRelease(tx: Tx, projectId: number, tag: string): Promise<number | undefined> {
+  const held = await tx.row(
+    { id: integer },
+    sql`select id from releases where project_id = ${projectId} and tag = ${tag} for no key update`,
+  )
+  await tx.requirePermission?.()
+  return held?.id
+}
 
 export type ReleaseValues = {
   readonly name: string | null

@@ -122,6 +122,18 @@ describe('releases', () => {
     }
   })
 
+  test('of two concurrent releases that create the tag one succeeds, and the other finds the release', async ({
+    world,
+  }) => {
+    const { id, dan } = await tagged(world)
+    for (let round = 0; round < 15; round++) {
+      const release = () => dan.post(at(id), described(`r${round}`, { ref: 'main' }))
+      const answers = await Promise.all([release(), release()])
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
+      expect(answers.find(({ status }) => status === 409)!.json).toEqual({ message: 'Release already exists' })
+    }
+  })
+
   test('releases are edited, and deleted without the tag or together with it', async ({ world }) => {
     const { id, dan } = await tagged(world)
     await dan.post(at(id), described('v/1', { name: 'First' }))

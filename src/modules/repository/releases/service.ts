@@ -4,7 +4,7 @@ import { readRef } from '../../../git/refs/refs.ts'
 import { conflict, Failure, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { tooLong } from '../../../kernel/violations.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { createTag, emitReleaseEvent, endRelease } from '../tags/service.ts'
+import { createTagIfMissing, emitReleaseEvent, endRelease } from '../tags/service.ts'
 import { insertLinks, type LinkValues } from './link-queries.ts'
 import { requireLinks } from './link-service.ts'
 import type { MilestonesOfReleases } from './milestones.ts'
@@ -69,6 +69,8 @@ export async function createRelease(
       description: input.description ?? '',
       releasedAt: input.released_at,
     })
+    // The insert waits for changes of the project.
+    await tx.requirePermission?.()
     if (id === undefined) throw conflict('Release already exists')
     if (input.links.length > 0) await insertLinks(tx, id, input.links)
     if (input.milestones) await milestones.assign(ctx, tx, project, id, input.milestones)
@@ -89,8 +91,8 @@ async function ensureTag(
   if (!ref) throw new Failure('unprocessable', 'Ref is not specified')
   // Before the tag: a concurrent request may release that as soon as it exists.
   const outdated = await findRelease(ctx.db, project.id, tag_name)
-  await createTag(ctx, project, { tag_name, ref, ...(tag_message && { message: tag_message }) })
-  return outdated
+  const tag = await createTagIfMissing(ctx, project, { tag_name, ref, ...(tag_message && { message: tag_message }) })
+  return tag && outdated
 }
 
 /** Absent attributes stay; an empty name becomes that of the tag. */

@@ -15,7 +15,7 @@ export type TagRow = {
   readonly message: string | null
   /** The tag object of an annotated tag, else the commit. */
   readonly target: Oid
-  /** Absent for tags of trees and blobs. */
+  /** Absent for tags of trees and blobs, and if it cannot be read. */
   readonly commit: GitCommit | undefined
   readonly project: ProjectSubject
 }
@@ -31,7 +31,9 @@ export const Tag = entity({
     name: Type.String({ description: 'Name of the tag' }),
     message: nullable(Type.String(), { description: 'Message of an annotated tag' }),
     target: Type.String({ description: 'Hash of the tag object for annotated tags, else of the commit' }),
-    commit: nullable(Commit.schema, { description: 'Absent for tags of files and directories' }),
+    commit: nullable(Commit.schema, {
+      description: 'Null for tags of files and directories, and if the repository is damaged and has lost it',
+    }),
     release: nullable(Type.Object(release), { description: 'Release of the tag; null if there is none' }),
     protected: Type.Boolean({ description: 'True if a protection matches the tag' }),
   }),

@@ -47,7 +47,7 @@ export const tagRoutes = [
         query: { order_by: params.order_by, sort: params.sort, search: params.search },
         reply,
       })
-      return { ...found, rows: await tagRows(repo, subject, found.rows) }
+      return { ...found, rows: await tagRows(ctx, repo, subject, found.rows) }
     },
   }),
 

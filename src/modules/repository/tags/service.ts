@@ -13,9 +13,10 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { conflict, invalid, notFound } from '../../../kernel/failure.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { moveRefs } from '../../pushes/index.ts'
+import { ifReadable, moveRefs } from '../../pushes/index.ts'
 import { searchNames } from '../branches/ref-search.ts'
 import { deleteRef } from '../commits/delete-ref.ts'
+import { refuseCollision } from '../commits/move-branch.ts'
 import type { TagRow } from './entity.ts'
 import { deleteRelease, findReleaseId, insertRelease, type ReleaseRow, updateRelease } from './queries.ts'
 
@@ -27,19 +28,32 @@ export async function findTags(
   search: string | undefined,
   order: RefOrder,
 ): Promise<readonly RefTip[]> {
-  const all = await listRefTips(repo, 'refs/tags/', { order })
+  const all = await listRefTips(repo, 'refs/tags/', { order, broken: 'list' })
   return search ? searchNames(all, search, nameOfTag) : all
 }
 
 /** A tag with its commit. Concurrent calls share one round trip. */
-async function tagRow(repo: Repository, project: ProjectSubject, name: string, oid: Oid): Promise<TagRow> {
-  const [tag, commit] = await Promise.all([readTag(repo, oid), readCommit(repo, oid)])
+async function tagRow(
+  ctx: Ctx,
+  repo: Repository,
+  project: ProjectSubject,
+  { name, oid }: { readonly name: string; readonly oid: Oid },
+): Promise<TagRow> {
+  const [tag, commit] = await Promise.all([
+    ifReadable(ctx, readTag(repo, oid), undefined),
+    ifReadable(ctx, readCommit(repo, oid), undefined),
+  ])
   return { name, message: tag ? tag.message.replace(/\n+$/, '') : null, target: oid, commit, project }
 }
 
 /** The tags of a page: one round trip. */
-export const tagRows = (repo: Repository, project: ProjectSubject, refs: readonly RefTip[]): Promise<TagRow[]> =>
-  Promise.all(refs.map((ref) => tagRow(repo, project, nameOfTag(ref), ref.oid)))
+export const tagRows = (
+  ctx: Ctx,
+  repo: Repository,
+  project: ProjectSubject,
+  refs: readonly RefTip[],
+): Promise<TagRow[]> =>
+  Promise.all(refs.map((ref) => tagRow(ctx, repo, project, { name: nameOfTag(ref), oid: ref.oid })))
 
 async function findTagRef(repo: Repository, name: string): Promise<RefTip | undefined> {
   const ref = tagRef(name)
@@ -52,14 +66,14 @@ export async function getTag(ctx: Ctx, project: ProjectSubject, name: string): P
   const repo = openRepository(ctx, project)
   const found = await findTagRef(repo, name)
   if (!found) throw notFound('Tag')
-  return tagRow(repo, project, name, found.oid)
+  return tagRow(ctx, repo, project, { name, oid: found.oid })
 }
 
-/** Commit time of a tag; `undefined` if it does not exist. */
+/** Commit time of a tag; `undefined` if it does not exist, or has no commit that can be read. */
 export async function tagChangedAt(ctx: Ctx, project: ProjectSubject, name: string): Promise<string | undefined> {
   const repo = openRepository(ctx, project)
-  const found = await findTagRef(repo, name)
-  const commit = found && (await readCommit(repo, found.oid))
+  const found = await ifReadable(ctx, findTagRef(repo, name), undefined)
+  const commit = found && (await ifReadable(ctx, readCommit(repo, found.oid), undefined))
   return commit && formatSignatureTime(commit.committer)
 }
 
@@ -74,6 +88,17 @@ export type NewTag = {
 
 /** Creates a tag at `ref`. Of two concurrent requests one succeeds. */
 export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag): Promise<TagRow> {
+  const tag = await createTagIfMissing(ctx, project, input)
+  if (!tag) throw invalid(`Tag ${input.tag_name} already exists`)
+  return tag
+}
+
+/** Creates a tag at `ref`; `undefined` if it exists, or a concurrent request was first. */
+export async function createTagIfMissing(
+  ctx: Ctx,
+  project: ProjectSubject,
+  input: NewTag,
+): Promise<TagRow | undefined> {
   const actor = ctx.actor!
   const name = input.tag_name
   const ref = tagRef(name)
@@ -81,7 +106,7 @@ export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag
   ctx.outside?.prepare()
   const repo = openRepository(ctx, project)
   const [existing, commit] = await Promise.all([readRef(repo, ref), resolve(repo, input.ref, { prefer: 'branch' })])
-  if (existing) throw invalid(`Tag ${name} already exists`)
+  if (existing) return undefined
   if (!commit) throw invalid(`Target ${input.ref} is invalid`)
   const message = input.message?.trim() ? input.message : undefined
   const to =
@@ -97,15 +122,16 @@ export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag
   const description = input.release_description?.trim() ? input.release_description : undefined
   // Release notes that remain of a tag deleted through git are about another commit. Later ones are about this tag.
   const outdated = description === undefined ? undefined : await findReleaseId(ctx.db, project.id, name)
-  const outcome = await moveRefs(ctx, project.id, repo, [{ name: ref, from: null, to }], { refusal: invalid })
-  if (outcome === 'stale') throw invalid(`Tag ${name} already exists`)
+  const change = { name: ref, from: null, to }
+  const outcome = await moveRefs(ctx, project.id, repo, [change], { refusal: invalid }).catch(refuseCollision)
+  if (outcome === 'stale') return undefined
   if (description !== undefined)
     await ctx.transaction(async (tx) => {
       if (outdated !== undefined) await endRelease(tx, ctx, project, name, outdated)
       const isInserted = await insertRelease(tx, { projectId: project.id, tag: name, description, authorId: actor.id })
       if (isInserted) await emitReleaseEvent(tx, ctx, 'release_created', project, name)
     })
-  return tagRow(repo, project, name, to)
+  return tagRow(ctx, repo, project, { name, oid: to })
 }
 
 /** Deletes a tag with its release notes, even if it moves in the meantime, provided that it satisfies `requireUnmodified`. */
@@ -118,7 +144,8 @@ export async function deleteTag(
   const repo = openRepository(ctx, project)
   // Before the tag is gone: a concurrent request may create it again, with other release notes.
   const release = await findReleaseId(ctx.db, project.id, name)
-  if (!(await deleteRef(ctx, project, repo, () => findTagRef(repo, name), requireUnmodified))) throw notFound('Tag')
+  const ref = tagRef(name)
+  if (!ref || !(await deleteRef(ctx, project, repo, ref, requireUnmodified))) throw notFound('Tag')
   if (release === undefined) return
   await ctx.transaction((tx) => endRelease(tx, ctx, project, name, release))
 }

@@ -53,7 +53,7 @@ describe('POST tags', () => {
     [{ tag_name: 'v2', ref: '' }, 400, { error: 'ref is empty' }],
     [
       { tag_name: 'v1/x', ref: 'main' },
-      409,
+      400,
       { message: 'The reference refs/tags/v1/x cannot be created while refs/tags/v1 exists' },
     ],
   ] as const)('creating a tag with %j is a %i', async ([input, status, json], { world }) => {

@@ -44,7 +44,7 @@ const ofFiles = (kind: Exclude<Kind, 'licenses'>, what: string) => [
     allow: 'browse',
     params: Params({ key }),
     returns: FileTemplate,
-    handle: async ({ params, ctx }) => requireTemplate(await listTemplates(ctx, kind), params.key),
+    handle: async ({ params, ctx }) => requireTemplate(await listTemplates(ctx, kind), kind, params.key),
   }),
 ]
 
@@ -79,7 +79,7 @@ export const templateRoutes = [
     params: Params({ key, ...licensee }),
     returns: LicenseTemplate,
     handle: async ({ params, ctx }) => ({
-      template: requireTemplate(await listTemplates(ctx, 'licenses'), params.key),
+      template: requireTemplate(await listTemplates(ctx, 'licenses'), 'licenses', params.key),
       licensee: licenseeOf(ctx, params),
     }),
   }),
@@ -106,6 +106,11 @@ export const templateRoutes = [
     params: Params({ type, key, ...licensee }),
     returns: variants(FileTemplate, LicenseTemplate),
     handle: async ({ subject, params, ctx }) =>
-      oneOf(ctx, params.type, requireTemplate(await templatesOf(ctx, subject, params.type), params.key), params),
+      oneOf(
+        ctx,
+        params.type,
+        requireTemplate(await templatesOf(ctx, subject, params.type), params.type, params.key),
+        params,
+      ),
   }),
 ]

@@ -38,8 +38,12 @@ export async function templatesOf(
   return templatesIn(ctx, project, ownKinds[kind])
 }
 
-export function requireTemplate(templates: readonly Template[], key: string): Template {
-  const found = templates.find((template) => template.key === key)
+/** Keys of licenses are SPDX identifiers, in which case does not matter; a key of exactly this case comes first. */
+export function requireTemplate(templates: readonly Template[], kind: Kind | OwnKind, key: string): Template {
+  const lower = key.toLowerCase()
+  const found =
+    templates.find((template) => template.key === key) ??
+    (kind === 'licenses' ? templates.find((template) => template.key.toLowerCase() === lower) : undefined)
   if (!found) throw notFound('Template')
   return found
 }

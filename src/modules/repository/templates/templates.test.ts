@@ -88,6 +88,21 @@ describe('GET /templates', () => {
     ).toContain(`    Forge\n    Copyright (C) ${year}  Ann\n`)
   })
 
+  test('a licence template is found by its SPDX identifier in any case, as no other template is', async ({ world }) => {
+    const project = await world.project()
+    for (const at of ['', `/projects/${project.id}`]) {
+      const found = await world.root.get(`${at}/templates/licenses/GPL-3.0`)
+      expect(found).toMatchObject({ status: 200, json: { key: 'gpl-3.0' } })
+      for (const other of ['gitignores/RUBY', 'dockerfiles/RUBY', 'gitlab_ci_ymls/RUBY', 'licenses/none'])
+        expect((await world.root.get(`${at}/templates/${other}`)).status).toBe(404)
+    }
+    await put(world, project, { 'LICENSE/MIT.txt': 'ours' })
+    await world.settings({ file_template_project_id: project.id })
+    const content = async (key: string) => (await world.root.get(`/templates/licenses/${key}`)).json.content
+    expect(await content('MIT')).toBe('ours')
+    expect(await content('mit')).toContain('Permission is hereby granted')
+  })
+
   test('the text of each licence template is recognized in projects', async () => {
     for (const { key, read } of shippedTemplates('licenses')) expect(licenseKeyOf(await read())).toBe(key)
   })

@@ -9,7 +9,7 @@ import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.t
 import { taken, tooLong } from '../../../kernel/violations.ts'
 import { readersAmong } from '../../discussion/index.ts'
 import { type GroupSubject, lockGroup } from '../../groups/index.ts'
-import { lockProject, type ProjectSubject } from '../../projects/index.ts'
+import { loadProject, lockProject, type ProjectSubject } from '../../projects/index.ts'
 import { findProtectedRefs } from '../../pushes/index.ts'
 import { lockMergeRequest } from '../merge-requests/queries.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
@@ -131,19 +131,28 @@ function requireType(type: RuleType, { users = [], groups = [] }: Named): void {
     throw invalidFields({ rule_type: ['any_approver cannot name users or groups'] })
 }
 
-/** Locks what holds the rules, so that their number can be limited. */
+/** Locks what holds the rules, so that their number can be limited. Throws if the caller has lost the permission meanwhile. */
 export async function lockHolder(tx: Tx, { of, id }: RuleHolder): Promise<void> {
   const lock = { group: lockGroup, project: lockProject, merge_request: lockMergeRequest }[of]
   if (!(await lock(tx, id))) throw rowNotFound()
+  await tx.requirePermission?.()
+}
+
+/** Locks what holds the rules; resolves with what the caller may decide after the wait. */
+async function lockPlace(tx: Tx, ctx: Ctx, place: Place): Promise<Place> {
+  await lockHolder(tx, place.holder)
+  if (!place.mayDecide) return place
+  const now = await loadProject(String(place.project!.id), { ...ctx, db: tx })
+  return { ...place, mayDecide: now !== undefined && mayDecide(ctx, now.facts) }
 }
 
 /** Locks the rule and what holds it. Throws `forbidden` if the rule replaces another and the caller may not decide that. */
-async function lockRuleIn(tx: Tx, { holder, mayDecide }: Place, id: number) {
-  await lockHolder(tx, holder)
-  const rule = await lockRule(tx, holder, id)
+async function lockRuleIn(tx: Tx, ctx: Ctx, given: Place, id: number) {
+  const place = await lockPlace(tx, ctx, given)
+  const rule = await lockRule(tx, place.holder, id)
   if (!rule) throw rowNotFound()
-  if (rule.source_rule_id !== null && !mayDecide) throw forbidden()
-  return rule
+  if (rule.source_rule_id !== null && !place.mayDecide) throw forbidden()
+  return { place, rule }
 }
 
 /** Emits an event about a rule, in the log of its project or group. */
@@ -201,11 +210,11 @@ export async function createRule(ctx: Ctx, place: Place, input: NewRuleInput): P
 }
 
 /** The same in a transaction; resolves to the id. */
-export async function createRuleIn(tx: Tx, ctx: Ctx, place: Place, input: NewRuleInput): Promise<number> {
+export async function createRuleIn(tx: Tx, ctx: Ctx, given: Place, input: NewRuleInput): Promise<number> {
+  const place = await lockPlace(tx, ctx, given)
   const { holder, project } = place
   const isOfGroup = holder.of === 'group'
   const named = await namedIn(tx, ctx, place, input)
-  await lockHolder(tx, holder)
   if ((await countRules(tx, holder)) >= maxRules) throw invalidFields({ base: [`at most ${maxRules} rules`] })
   const sourceId = holder.of === 'merge_request' ? input.approval_project_rule_id : undefined
   const source = sourceId === undefined ? undefined : await findSource(tx, project!.id, sourceId)
@@ -234,9 +243,9 @@ export async function editRule(ctx: Ctx, place: Place, id: number, input: RuleIn
 }
 
 /** The same in a transaction. */
-export async function editRuleIn(tx: Tx, ctx: Ctx, place: Place, id: number, input: RuleInput): Promise<void> {
+export async function editRuleIn(tx: Tx, ctx: Ctx, given: Place, id: number, input: RuleInput): Promise<void> {
+  const { place, rule } = await lockRuleIn(tx, ctx, given, id)
   const named = await namedIn(tx, ctx, place, input)
-  const rule = await lockRuleIn(tx, place, id)
   requireType(rule.rule_type, named)
   const approvalsRequired = input.approvals_required ?? rule.approvals_required
   if (rule.source_required !== null && approvalsRequired < rule.source_required) throw atLeast(rule.source_required)
@@ -255,7 +264,7 @@ export const removeRule = (ctx: Ctx, place: Place, id: number): Promise<void> =>
 
 /** The same in a transaction. */
 export async function removeRuleIn(tx: Tx, ctx: Ctx, place: Place, id: number): Promise<void> {
-  const rule = await lockRuleIn(tx, place, id)
+  const { rule } = await lockRuleIn(tx, ctx, place, id)
   await deleteRule(tx, id)
   await record(tx, ctx, place, 'approval_rule_deleted', { id, name: rule.name })
 }

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
-import { editProject, lockProject, type ProjectSubject } from '../../projects/index.ts'
+import { editProject, lockToChange, type ProjectSubject } from '../../projects/index.ts'
 import { ruleOfApprovers } from './approvers.ts'
 import type { ApprovalConfigurationRow } from './entity.ts'
 import { findRuleNamed } from './queries.ts'
@@ -47,7 +47,7 @@ export async function changeApprovalSettings(
   )
   if (changed.length > 0)
     await ctx.transaction(async (tx) => {
-      if (!(await lockProject(tx, project.id))) throw rowNotFound()
+      await lockToChange(tx, project.id)
       await saveApprovalSettings(tx, project.id, settings)
       await emit(tx, {
         kind: 'approval_settings_changed',

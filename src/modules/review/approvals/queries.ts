@@ -167,9 +167,9 @@ export const heldForApprovalRow = {
 }
 export type HeldForApproval = RowOf<typeof heldForApprovalRow>
 
-/** Locks the row of a merge request until the transaction ends. */
-export const lockForApproval = (tx: Tx, mergeRequestId: number): Promise<HeldForApproval | undefined> =>
-  tx.row(
+/** Locks the row of a merge request until the transaction ends. Throws if the caller has lost the permission meanwhile. */
+export async function lockForApproval(tx: Tx, mergeRequestId: number): Promise<HeldForApproval | undefined> {
+  const held = await tx.row(
     heldForApprovalRow,
     sql`
       select m.state, (select d.head_oid from merge_request_diffs d where d.id = m.diff_id) as head_oid,
@@ -179,6 +179,9 @@ export const lockForApproval = (tx: Tx, mergeRequestId: number): Promise<HeldFor
       for no key update of m
     `,
   )
+  if (held) await tx.requirePermission?.()
+  return held
+}
 
 /** False if the user has approved it already. */
 export const insertApproval = async (tx: Tx, mergeRequestId: number, userId: number): Promise<boolean> =>

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { expectSameCost } from '../../../../test/growth.ts'
+import { addEscapedReply, addLongReplies } from '../../../../test/tables/discussion.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
@@ -127,6 +129,65 @@ describe('discussions of a merge request', () => {
     expect((await ann.delete(note(answered))).status).toBe(204)
     expect((await ann.get(`${discussions}/${id}`)).status).toBe(404)
     expect((await ann.get(discussions)).json).toEqual([])
+  })
+
+  test('400 for a reply or an edit that makes a discussion longer than its record may be', async ({ world }) => {
+    const { discussions } = await discussed(world)
+    const { id } = (await world.root.post(discussions, { body: 'Why?' })).json
+    const reply = (body: string) => world.root.post(`${discussions}/${id}/notes`, { body })
+    for (let count = 0; count < 3; count++) expect((await reply('x'.repeat(1_000_000))).status).toBe(201)
+    expect(await reply('x'.repeat(1_000_000))).toMatchObject(refused('discussion', 'is too long; begin another one'))
+    const note = (await reply('Short')).json
+    const edit = (body: string) => world.root.put(`${discussions}/${id}/notes/${note.id}`, { body })
+    expect(await edit('x'.repeat(1_000_000))).toMatchObject(refused('discussion', 'is too long; begin another one'))
+    expect((await edit('Shorter')).status).toBe(200)
+    expect(bodies((await world.root.get(`${discussions}/${id}`)).json).at(-1)).toBe('Shorter')
+    expect((await world.root.post(discussions, { body: 'x'.repeat(1_000_000) })).status).toBe(201)
+  })
+
+  test('the record of a stored discussion that is too long has its first notes, and the list of its notes has all', async ({
+    world,
+  }) => {
+    const { discussions } = await discussed(world)
+    const { id } = (await world.root.post(discussions, { body: 'Why?' })).json
+    await addLongReplies(world, id, 7)
+    const one = `${discussions}/${id}`
+    expect((await world.root.get(one)).json.notes).toHaveLength(5)
+    expect((await world.root.get(discussions)).json[0].notes).toHaveLength(5)
+    expect((await world.root.get(`${one}/notes`)).json).toHaveLength(8)
+    const last = (await world.root.get(`${one}/notes`)).json.at(-1).id
+    expect((await world.root.put(`${one}/notes/${last}`, { body: 'Shorter' })).status).toBe(200)
+  })
+
+  test('413 for a page whose records together are longer than a text can be', async ({ world }) => {
+    const { discussions, at } = await discussed(world)
+    const { id } = (await world.root.post(discussions, { body: 'Why?' })).json
+    // Ninety notes of a million such characters, in one row.
+    await addEscapedReply(world, id, 90_000_000)
+    expect(await world.root.get(`${at}/notes`)).toMatchObject({
+      status: 413,
+      json: { message: '413 The records are too large for one list: use a lower per_page' },
+    })
+    expect((await world.root.get(`${at}/notes?per_page=1&sort=asc`)).status).toBe(200)
+  })
+
+  test('a reply to a long discussion, and a page of its notes, cost what they cost in a short one', async ({
+    world,
+  }) => {
+    const { discussions } = await discussed(world)
+    const [short, long] = [
+      (await world.root.post(discussions, { body: 'Why?' })).json.id,
+      (await world.root.post(discussions, { body: 'How?' })).json.id,
+    ]
+    await addLongReplies(world, long, 3)
+    const reply = async (id: string) => {
+      expect((await world.root.post(`${discussions}/${id}/notes`, { body: 'So' })).status).toBe(201)
+      expect((await world.root.get(`${discussions}/${id}/notes?per_page=1`)).json).toHaveLength(1)
+    }
+    await expectSameCost(
+      () => reply(short),
+      () => reply(long),
+    )
   })
 })
 

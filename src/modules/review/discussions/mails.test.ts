@@ -4,7 +4,7 @@ import { addNotes, unsubscribe } from '../../../../test/tables/discussion.ts'
 import { mailRows } from '../../../../test/tables/instance.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
-import { mailNoteJob, mailOpeningJob, mailTodosJob } from '../../discussion/subscriptions/jobs.ts'
+import { deliverNoteableMail, mailNoteJob, mailOpeningJob, mailTodosJob } from '../../discussion/subscriptions/jobs.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
@@ -113,6 +113,19 @@ Sent by ${world.origin} to ${author!.username}@example.com.
     expect(mail!.body).toContain(`#note_${id}`)
   })
 
+  test('a note of many references is mailed as text: HTML with all their links is too long for many recipients', async ({
+    world,
+  }) => {
+    const [reader, commenter] = await people(world, 2)
+    const { at, iid } = await openMergeRequest(world, { author: reader!, members: [[reader!, 'developer']] })
+    const note = `!${iid} `.repeat(1000)
+    await addNote(world, commenter!, at, note)
+    expect((await mailRows(world, `${reader!.username}@example.com`, 'body', 'html')).at(-1)).toEqual({
+      body: expect.stringContaining(`> ${note.trim()}`),
+      html: null,
+    })
+  })
+
   test('without html_emails_enabled notes are not rendered for mails', async ({ world }) => {
     const [reader, commenter] = await people(world, 2)
     const { at } = await openMergeRequest(world, { author: reader!, members: [[reader!, 'developer']] })
@@ -167,6 +180,39 @@ Sent by ${world.origin} to ${author!.username}@example.com.
     await world.root.put(`/groups/${outer.id}`, { emails_disabled: true })
     await addNote(world, world.root, at)
     expect(await inbox(world, bob!)).toHaveLength(1)
+  })
+
+  test('a mail that waits is sent only to an address that is still of a user who may read the note and wants it', async ({
+    world,
+  }) => {
+    const all = await people(world, 6)
+    const [kept, removed, blocked, unsubscribed, disabled, moved] = all
+    const members = all.map((who): [Client, 'developer'] => [who, 'developer'])
+    const project = await storedProject(world, { visibility: 'private', members })
+    const { at } = await openMergeRequest(world, { project })
+    for (const who of all) await who.post(`${at}/subscribe`)
+    const deliverAll = async () => {
+      const sent: string[] = []
+      const mailer = { send: async ({ to }: { to: string }) => void sent.push(to) }
+      for (const { payload } of await world.takeJobs('deliver_noteable_mail:%'))
+        await deliverNoteableMail.run(payload, { ...(await world.app.open(null)), mailer })
+      return all.filter(({ username }) => sent.includes(`${username}@example.com`))
+    }
+    await addNote(world, world.root, at)
+    expect(await deliverAll()).toEqual(all)
+    await addNote(world, world.root, at)
+    await world.root.delete(`/projects/${project.id}/members/${removed!.id}`)
+    await world.root.post(`/users/${blocked!.id}/block`)
+    await unsubscribed!.post(`${at}/unsubscribe`)
+    await disabled!.put(`/projects/${project.id}/notification_settings`, { level: 'disabled' })
+    await world.root.put(`/users/${moved!.id}`, { email: `${moved!.username}@example.org`, skip_reconfirmation: true })
+    expect(await deliverAll()).toEqual([kept!])
+    for (const who of all) expect(await inbox(world, who)).toEqual([])
+    const id = await addNote(world, world.root, at, 'A password')
+    expect(await inbox(world, kept!)).toHaveLength(1)
+    await world.root.delete(`${at}/notes/${id}`)
+    expect(await deliverAll()).toEqual([])
+    expect(await inbox(world, kept!)).toEqual([])
   })
 
   test('no mail for imported notes, or above a hundred mails per hour', async ({ world }) => {

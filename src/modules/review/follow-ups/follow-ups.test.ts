@@ -56,6 +56,19 @@ describe('an issue that continues discussions of a merge request', () => {
     ])
   })
 
+  test('quotes the beginning of long notes, so that the description of many is within its limit', async ({ world }) => {
+    const request = await openMergeRequest(world)
+    for (const body of [`1${'\n'.repeat(600_000)}2`, `3${'a\n'.repeat(300_000)}4`, '🎉'.repeat(1000)])
+      await discuss(world.root, request, body)
+    const { status, json } = await create(world.root, request)
+    expect(status).toBe(201)
+    expect(json.description).toContain('    > 1\n')
+    expect(json.description).toContain(' …')
+    expect(json.description).not.toMatch(/[24]$/m)
+    expect(json.description.endsWith(`    > ${'🎉'.repeat(1000)}`)).toBe(true)
+    expect(json.description.length).toBeLessThan(20_000)
+  })
+
   test('leaves discussions open that the caller may not resolve, and shows nothing of a merge request they cannot read', async ({
     world,
   }) => {

@@ -1,12 +1,13 @@
 import type { Db } from '../../../db/db.ts'
 import { boolean, integer, type RowOf, text } from '../../../db/row.ts'
-import { raw, sql } from '../../../db/sql.ts'
+import { literal, raw, sql } from '../../../db/sql.ts'
 
 /** An unresolved discussion, with its first unresolved note. */
 const unresolvedRow = {
   discussion_id: text,
   note_id: integer,
   username: text,
+  /** The beginning of its text. */
   body: text,
   /** The note starts the discussion. */
   first: boolean,
@@ -14,6 +15,9 @@ const unresolvedRow = {
   others: integer,
 }
 export type UnresolvedRow = RowOf<typeof unresolvedRow>
+
+/** Maximum characters of a quoted note: all quotes together must fit into the description of an issue. The link leads to the whole text. */
+const longestQuote = 1000
 
 /** Unresolved discussions of a merge request, or this one if it is unresolved, oldest first. At most 100. */
 export const unresolvedOf = (
@@ -24,7 +28,11 @@ export const unresolvedOf = (
   db.rows(
     unresolvedRow,
     sql`
-      select n.discussion_id, n.id as note_id, u.username, n.body,
+      select n.discussion_id, n.id as note_id, u.username,
+        case
+          when length(n.body) > ${literal(longestQuote)} then left(n.body, ${literal(longestQuote)}) || ' …'
+          else n.body
+        end as body,
         not exists (
           select
           from notes o

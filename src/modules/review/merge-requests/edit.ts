@@ -1,11 +1,13 @@
 import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
+import { allowsNow } from '../../../api/allows-now.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
-import { rowNotFound } from '../../../kernel/failure.ts'
+import { forbidden, rowNotFound } from '../../../kernel/failure.ts'
 import { addTodos, assignment, cleanTitle, finishTodos, noteMentions, replaceAssigned } from '../../discussion/index.ts'
+import { holdPlace } from '../../groups/index.ts'
 import {
   type AttributeChanges,
   changesOf,
@@ -34,7 +36,7 @@ import { lockMergeRequest, type MergeRequestRow, touchMergeRequest } from './que
 import { requireRules } from './rules.ts'
 import { anotherOpen, assignableOf, mayAllowCollaboration, refused, reviewRequest } from './service.ts'
 import { authorReadsSource } from './source-access.ts'
-import type { MergeRequestSubject } from './subject.ts'
+import { type MergeRequestSubject, mergeRequest } from './subject.ts'
 import { titleAs } from './title.ts'
 import type { Version } from './version-queries.ts'
 import { findVersion, recordVersion, versionBetween } from './versions.ts'
@@ -146,6 +148,10 @@ const withoutAdministered = ({
   ...rest
 }: MergeRequestEdit): MergeRequestEdit => rest
 
+/** Whether the edit has such a field. */
+const administers = (edit: MergeRequestEdit): boolean =>
+  Object.keys(edit).length > Object.keys(withoutAdministered(edit)).length
+
 async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit): Promise<Prepared> {
   const { project } = subject
   const branch = edit.target_branch ?? subject.target_branch
@@ -158,9 +164,13 @@ async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeReques
   return { version, mayAllowCollaboration: source !== null && mayAllowCollaboration(ctx, source, project) }
 }
 
-/** People and milestone of an edit. The next attempt of the transaction misses what was deleted meanwhile. */
+/**
+ * People and milestone of an edit. The next attempt of the transaction misses what was deleted meanwhile. Until it ends, the project stays
+ * below the groups of new labels and of the milestone.
+ */
 async function findReferred(ctx: Ctx, tx: Tx, project: ProjectSubject, edit: MergeRequestEdit): Promise<Referred> {
   const assignable = (ids: readonly number[] | undefined) => assignableOf(tx, ctx, project, ids)
+  if (edit.labels || edit.add_labels) await holdPlace(tx, { of: 'project', id: project.id })
   return {
     assignees: edit.assignee_ids && (await assignable(edit.assignee_ids)),
     addedAssignees: await assignable(edit.add_assignee_ids),
@@ -215,6 +225,13 @@ async function apply(
 ): Promise<void> {
   const row = await lockMergeRequest(tx, id)
   if (!row) throw rowNotFound()
+  const path = { id: String(project.id), merge_request_iid: row.iid }
+  if (
+    tx.requirePermission &&
+    administers(edit) &&
+    !(await allowsNow(mergeRequest, 'admin_merge_request', path, ctx, tx))
+  )
+    throw forbidden()
   const actorId = ctx.actor!.id
   const before = await readFacts(tx, id)
   await saveValues(tx, id, valuesOf(row, edit, prepared, actorId))

@@ -88,8 +88,20 @@ export const findMergeRequest = (
     mergeRequests: [id],
   }))
 
-/** Locks the row of a merge request until the transaction ends; undefined if it is deleted. */
-export const lockMergeRequest = (tx: Tx, id: number): Promise<Omit<MergeRequestRow, 'own'> | undefined> =>
+type LockedMergeRequest = Omit<MergeRequestRow, 'own'>
+
+/**
+ * Locks the row of a merge request until the transaction ends; undefined if it is deleted. Throws if the caller has lost the permission
+ * meanwhile.
+ */
+export async function lockMergeRequest(tx: Tx, id: number): Promise<LockedMergeRequest | undefined> {
+  const held = await lockPermitted(tx, id)
+  if (held) await tx.requirePermission?.()
+  return held
+}
+
+/** As `lockMergeRequest`, for what follows from a change that was permitted and cannot be undone. */
+export const lockPermitted = (tx: Tx, id: number): Promise<LockedMergeRequest | undefined> =>
   tx.row(
     omit(mergeRequestRow, 'own'),
     sql`

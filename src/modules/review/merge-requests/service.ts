@@ -88,6 +88,8 @@ export async function createMergeRequest(
       const milestoneId = (await usableMilestone(tx, target.id, wanted)) ?? null
       const inserted = await insertMergeRequest(tx, { ...values, milestoneId })
       if (!inserted) throw notFound('Project')
+      // The insert waits for changes of the project.
+      await tx.requirePermission?.()
       const noteable = asNoteable({ id: inserted.id, project_id: target.id })
       await recordVersion(tx, repo, inserted, version)
       await replaceAssigned(tx, 'merge_request_assignees', noteable, assignees)

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { locate } from '../../../../test/contexts.ts'
 import { git, test, type World } from '../../../../test/world.ts'
 import { openRepository } from '../../projects/repositories/open.ts'
-import { openMergeRequest } from './testing.ts'
+import { openMergeRequest, refsDropped } from './testing.ts'
 import { findVersion, recordVersion } from './versions.ts'
 
 /** Runs the job that follows a push. */
@@ -58,6 +58,29 @@ describe('versions of a merge request', () => {
       status: 404,
       json: { message: '404 Not found' },
     })
+  })
+
+  test('no ref of a deleted merge request remains, those of forced pushes included', async ({ world }) => {
+    const made = await openMergeRequest(world)
+    const { at, project, base, head } = made
+    const { repository } = project
+    const kept = await openMergeRequest(world, { project, branch: 'kept' })
+    for (const merge of [made, kept]) {
+      repository.git('update-ref', `refs/heads/${merge.branch}`, head)
+      await syncWithBranches(world, merge)
+      repository.git('update-ref', '-d', `refs/heads/${merge.branch}`)
+      repository.commit({ d: 'd\n' }, { branch: merge.branch, parents: [base] })
+      await syncWithBranches(world, merge)
+    }
+    const keptFor = (oid: string) =>
+      repository.git('for-each-ref', '--points-at', oid, 'refs/keep-around').split('\n').length
+    expect(keptFor(head)).toBe(2)
+    expect(await world.root.delete(at)).toMatchObject({ status: 204 })
+    await refsDropped(world, made)
+    expect(keptFor(head)).toBe(1)
+    expect(await world.root.delete(kept.at)).toMatchObject({ status: 204 })
+    await refsDropped(world, kept)
+    expect(repository.git('for-each-ref', 'refs/merge-requests', 'refs/keep-around')).toBe('')
   })
 
   test('versions remain readable after a force push and housekeeping', async ({ world }) => {

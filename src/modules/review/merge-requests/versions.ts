@@ -33,16 +33,17 @@ const maxCommits = 10_000
 /** The ref of a merge request's head; every reader may fetch it. */
 export const headRef = (iid: number): RefName => `refs/merge-requests/${iid}/head` as RefName
 
+/** The refs, hidden from clients, of heads that a merge request had before forced pushes. */
+const keepAroundRefs = (iid: number): string => `refs/keep-around/${iid}/`
+
 /** Deletes the refs of a merge request. Objects that nothing else refers to are garbage-collected. */
 export async function dropRefs(repo: Repository, iid: number): Promise<void> {
-  const refs = await listRefs(repo, `refs/merge-requests/${iid}/`)
+  const refs = await listRefs(repo, [`refs/merge-requests/${iid}/`, keepAroundRefs(iid)])
   await updateRefs(
     repo,
     refs.map(({ name }) => ({ name, to: null })),
   )
 }
-
-const keepAroundRef = (oid: Oid): RefName => `refs/keep-around/${oid}` as RefName
 
 /** The commit of a branch; `undefined` if the branch does not exist. */
 const tipOf = async (repo: Repository, branch: string): Promise<Oid | undefined> => {
@@ -136,10 +137,11 @@ export async function recordVersion(
   if (before && before.head_oid === version.head && before.start_oid === version.start) return false
   const { head } = version
   if (head) {
+    const { iid } = mergeRequest
     const lost = before?.head_oid && !(await isAncestor(repo, before.head_oid, head)) ? [before.head_oid] : []
     await updateRefs(repo, [
-      { name: headRef(mergeRequest.iid), to: head },
-      ...lost.map((oid): RefUpdate => ({ name: keepAroundRef(oid), to: oid })),
+      { name: headRef(iid), to: head },
+      ...lost.map((oid): RefUpdate => ({ name: `${keepAroundRefs(iid)}${oid}` as RefName, to: oid })),
     ])
   }
   await insertVersion(tx, mergeRequest.id, version)

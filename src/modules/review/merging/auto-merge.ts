@@ -10,6 +10,7 @@ import { canMergeInto, loadProtections } from '../../pushes/index.ts'
 import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
+import { requireMergeAccessNow } from './merge-access.ts'
 import { notMergeable } from './mergeable.ts'
 import {
   beginAutoMerge,
@@ -30,6 +31,7 @@ export async function awaitPipeline(ctx: Ctx, row: MergingRow, head: Oid, option
     await lockCommit(tx, row.source_project_id!, head)
     const now = await lockMerging(tx, row.id)
     if (now?.state !== 'opened' || now.head_oid !== head) throw notMergeable()
+    await requireMergeAccessNow(ctx, tx, now)
     await beginAutoMerge(tx, row.id, { userId, oid: head, options: kept })
     if (now.auto_merge_oid !== head) {
       const sha = head.slice(0, 8)
@@ -68,6 +70,8 @@ export async function cancelAutoMerge(ctx: Ctx, subject: MergeRequestSubject): P
   if (!mayCancel) throw unauthenticated()
   await ctx.transaction(async (tx) => {
     const row = await lockMerging(tx, subject.id)
+    if (subject.author_id === ctx.actor!.id) await tx.requirePermission?.()
+    else await requireMergeAccessNow(ctx, tx, subject)
     if (row?.state !== 'opened') throw unauthenticated()
     if (row.auto_merge_oid === null) throw new Failure('not_acceptable', "Can't cancel the automatic merge")
     await endAutoMerge(tx, row.id)

@@ -19,7 +19,7 @@ export async function bringLargeFiles(
   const from = row.source
   if (!from || from.id === row.target.id || !ctx.settings.lfs_enabled) return
   let isAllowed: boolean | undefined
-  for await (const pointers of newPointers(targetRepository(ctx, row), [source], [target])) {
+  for await (const pointers of newPointers(targetRepository(ctx, row), [source], { excluding: [target] })) {
     const oids = pointers.map(({ oid }) => oid)
     if (oids.length === 0) continue
     isAllowed ??= await authorReadsSource(ctx, row)

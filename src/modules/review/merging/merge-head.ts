@@ -15,6 +15,7 @@ import { updateClosingIssues } from '../closing/close.ts'
 import { targetRepository } from './heads.ts'
 import { bringLargeFiles } from './large-files.ts'
 import { makeMerge, satisfiesMergeMethod } from './make-merge.ts'
+import { requireMergeAccessNow } from './merge-access.ts'
 import { conflicting, notMergeable } from './mergeable.ts'
 import {
   beginMerging,
@@ -55,7 +56,10 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
       should_remove_source_branch: options.should_remove_source_branch ?? null,
     }
     const current = options.merge_commit_message ? row : await withCurrentClosing(ctx, row)
-    if (!(await ctx.transaction((tx) => beginMerging(tx, row, merging)))) throw notMergeable()
+    await ctx.transaction(async (tx) => {
+      if (!(await beginMerging(tx, row, merging))) throw notMergeable()
+      await requireMergeAccessNow(ctx, tx, row)
+    })
     try {
       const outcome = await moveTarget(ctx, { row: current, merging, repo, ref }, options)
       if (outcome === 'moved') return
@@ -120,7 +124,12 @@ async function tryToMove(
   const refusal = (reason: string): Failure => forbidden((refused = reason))
   try {
     const change = { name, from: target, to: made.to }
-    const outcome = await moveRefs(ctx, row.project_id, repo, [change], { merges: true, refusal, store: made.store })
+    const outcome = await moveRefs(ctx, row.project_id, repo, [change], {
+      merges: true,
+      makes: 'all',
+      refusal,
+      store: made.store,
+    })
     if (outcome === 'stale') return outcome
   } catch (error) {
     if (refused === undefined) throw error

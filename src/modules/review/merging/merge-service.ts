@@ -1,13 +1,13 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
-import { conflict, Failure, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
+import { conflict, Failure, rowNotFound } from '../../../kernel/failure.ts'
 import { isActive, isPassing } from '../../ci/index.ts'
-import { canMergeInto, loadProtections } from '../../pushes/index.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { awaitPipeline } from './auto-merge.ts'
 import { checkNow } from './check.ts'
 import { type Heads, readHeads, targetRepository } from './heads.ts'
 import { satisfiesMergeMethod } from './make-merge.ts'
+import { requireMergeAccess } from './merge-access.ts'
 import { mergeHead } from './merge-head.ts'
 import { conflicting, headPipeline, isKnownAs, notMergeable, requireMergeable } from './mergeable.ts'
 import { findMerging, type MergeOptions, type MergingRow } from './queries.ts'
@@ -18,14 +18,6 @@ export type MergeWish = MergeOptions & {
   /** Expected head of the source branch. */
   readonly sha?: string
   readonly merge_when_pipeline_succeeds: boolean
-}
-
-/**
- * Fails, with the status that clients expect, unless role and protection let the caller merge into the target branch. One
- * statement.
- */
-async function requireMergeAccess(ctx: Ctx, { project, target_branch }: MergeRequestSubject): Promise<void> {
-  if (!canMergeInto(ctx, project, await loadProtections(ctx, project), target_branch)) throw unauthenticated()
 }
 
 /**

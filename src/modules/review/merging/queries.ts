@@ -355,5 +355,10 @@ export const beginRebase = async (tx: Tx, id: number): Promise<boolean> =>
     `,
   )) > 0
 
+/** With an error only if it is still open. */
 export const endRebase = (db: Db, id: number, error: string | null): Promise<number> =>
-  db.run(sql`update merge_requests set rebasing = false, merge_error = ${error} where id = ${id}`)
+  db.run(sql`
+    update merge_requests
+    set rebasing = false, merge_error = case when state = 'opened' then ${error}::text end
+    where id = ${id} and rebasing
+  `)

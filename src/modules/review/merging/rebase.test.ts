@@ -8,7 +8,7 @@ import { jobsAtOnce } from '../../../jobs/limits.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { lockMergeRequest } from '../merge-requests/queries.ts'
 import { forkOf, openMergeRequest } from '../merge-requests/testing.ts'
-import { rebaseSource } from './rebase.ts'
+import { endFailedRebases, rebaseSource } from './rebase.ts'
 
 const rebased = async (world: World, id: number, who: Client): Promise<void> =>
   rebaseSource.run({ mergeRequestId: id, actorId: who.id }, await contextFor(world, null))
@@ -57,6 +57,19 @@ describe('PUT …/merge_requests/:merge_request_iid/rebase', () => {
     expect((await world.root.put(`${at}/rebase`)).status).toBe(409)
     expect(await world.jobs(keys[0]!)).toMatchObject([{ attempts: 0 }])
     expect((await world.jobs(keys[1]!))[0]!.attempts).toBeGreaterThan(0)
+  })
+
+  test('a rebase that was interrupted at every attempt ends with an error', async ({ world }) => {
+    const [{ at, id }, other] = [await openMergeRequest(world, {}), await openMergeRequest(world, {})]
+    for (const each of [at, other.at]) expect((await world.root.put(`${each}/rebase`)).status).toBe(202)
+    await failJobs(world, [`rebase_source:${id}`])
+    await endFailedRebases.run({}, await contextFor(world, null))
+    const shown = async (which: string) => (await world.root.get(`${which}?include_rebase_in_progress=true`)).json
+    expect(await shown(at)).toMatchObject({ rebase_in_progress: false, merge_error: failed })
+    expect(await shown(other.at)).toMatchObject({ rebase_in_progress: true, merge_error: null })
+    expect((await world.root.put(`${at}/rebase`)).status).toBe(202)
+    await rebased(world, id, world.root)
+    expect(await shown(at)).toMatchObject({ rebase_in_progress: false, merge_error: null })
   })
 
   test('a rebase with a conflict reports an error and moves nothing', async ({ world }) => {

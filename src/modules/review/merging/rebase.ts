@@ -3,7 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { rebaseCommits } from '../../../git/merge/rebase.ts'
 import { fetchCommit } from '../../../git/transfer/fetch.ts'
-import { enqueue, job, retryFailed } from '../../../jobs/job.ts'
+import { enqueue, job, retryFailed, takeFailed } from '../../../jobs/job.ts'
 import { longJobLimits } from '../../../jobs/limits.ts'
 import { conflict, forbidden } from '../../../kernel/failure.ts'
 import { asAccount, callerSignature } from '../../accounts/index.ts'
@@ -35,8 +35,10 @@ export async function requestRebase(ctx: Ctx, subject: MergeRequestSubject): Pro
   if (!(await pushableSource(ctx, row))) throw forbidden('Cannot push to source branch')
   const input = { mergeRequestId: row.id, actorId: ctx.actor!.id }
   const begun = await ctx.transaction(async (tx) => {
-    if (await beginRebase(tx, row.id)) return enqueue(tx, rebaseSource, input)
-    // One that was interrupted at every attempt would be under way for ever.
+    const begins = await beginRebase(tx, row.id)
+    await tx.requirePermission?.()
+    if (begins) return enqueue(tx, rebaseSource, input)
+    // One that was interrupted at every attempt ends within a minute, and is tried again if it is requested before.
     await retryFailed(tx, rebaseSource, input)
     return 0
   })
@@ -70,6 +72,19 @@ export const rebaseSource = job({
   },
 })
 
+/** Ends rebases that were interrupted at every attempt: without their job they would be in progress until they are requested again. */
+export const endFailedRebases = job({
+  name: 'end_failed_rebases',
+  input: Type.Object({}),
+  key: () => 'end_failed_rebases',
+  attempts: 3,
+  every: { cron: '* * * * *', input: {} },
+  run: (_input, ctx) =>
+    ctx.transaction(async (tx) => {
+      for (const { mergeRequestId } of await takeFailed(tx, rebaseSource)) await endRebase(tx, mergeRequestId, failed)
+    }),
+})
+
 /** Maximum attempts while pushes to the source branch come first. */
 const attempts = 5
 
@@ -85,7 +100,11 @@ async function rebase(ctx: Ctx, row: MergingRow): Promise<boolean> {
     if (project.id !== row.project_id) await fetchCommit(repo, targetRepository(ctx, row), target)
     const to = await rebaseCommits(repo, { head: source, onto: target, committer: callerSignature(ctx) })
     if (to === 'conflict') return false
-    if (to !== source && (await moveRefs(ctx, project.id, repo, [{ name, from: source, to }])) === 'stale') continue
+    if (
+      to !== source &&
+      (await moveRefs(ctx, project.id, repo, [{ name, from: source, to }], { makes: 'all' })) === 'stale'
+    )
+      continue
     // Clients that see the end of the rebase must find the new commits.
     await syncWithBranches(ctx, row.id)
     return true

@@ -11,6 +11,7 @@ import {
   type NoteableSet,
   reach,
   type UserFilter,
+  wantsAny,
 } from '../../planning/index.ts'
 import { approvedBy, approvedWanted, type PeopleFilter } from '../approvals/queries.ts'
 import { cachedRecords, holdersOfMergeRequest } from '../merge-requests/record-queries.ts'
@@ -86,6 +87,7 @@ export function listMergeRequests(
       set,
       filters: conditions(caller, others),
       few: isFew(filters, set),
+      maybeMany: wantsAny(filters) || filters.reviewer === 'Any',
       order: by === 'created_at' ? 'created' : 'updated',
       labels,
       search,

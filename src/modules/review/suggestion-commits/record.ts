@@ -3,7 +3,7 @@ import { emit } from '../../../events/log.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { resolveHeld, saveApplied } from '../../discussion/index.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
-import { lockMergeRequest, touchMergeRequest } from '../merge-requests/queries.ts'
+import { lockPermitted, touchMergeRequest } from '../merge-requests/queries.ts'
 import { deleteCommit, type SuggestionCommit } from './queries.ts'
 
 /**
@@ -13,7 +13,7 @@ import { deleteCommit, type SuggestionCommit } from './queries.ts'
 export function recordApplied(ctx: Ctx, commit: SuggestionCommit): Promise<void> {
   const { token, merge_request_id: id, commit_oid, suggestion_ids, user_id: actorId, resolves } = commit
   return ctx.transaction(async (tx) => {
-    const mergeRequest = await lockMergeRequest(tx, id)
+    const mergeRequest = await lockPermitted(tx, id)
     if (!mergeRequest) throw rowNotFound()
     await deleteCommit(tx, token)
     const applied = await saveApplied(tx, suggestion_ids, commit_oid)

@@ -4,7 +4,7 @@ import { crowdSuggestions, misplaceNote } from '../../../../test/tables/discussi
 import { type Client, test } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
-import { forkOf } from '../merge-requests/testing.ts'
+import { forkOf, openMergeRequest } from '../merge-requests/testing.ts'
 import { afterPush, pushed } from '../merging/testing.ts'
 import { apply, applyAll, block, lastCommit, opened, push, suggest, textOf } from './testing.ts'
 
@@ -121,6 +121,19 @@ describe('texts of suggestions', () => {
     if (answer.status === 400)
       expect((await apply(ann, idOf(note), { commit_message: 'By %{user_full_name}' })).status).toBe(200)
     expect((await lastCommit(ann, request.project)).message.trim().split('\n')).toHaveLength(1)
+  })
+
+  test('a message of many placeholders for a long path is cut to the longest that a commit gets', async ({ world }) => {
+    const path = Array.from({ length: 4 }, () => 'd'.repeat(250)).join('/')
+    const request = await openMergeRequest(world, { files: { [path]: 'a\n' } })
+    const note = await suggest(world.root, request, 1, block('b'), path)
+    const made = await apply(world.root, idOf(note), {
+      commit_message: `Fix:%{file_path}${'%{file_paths}'.repeat(600_000)}`,
+    })
+    expect(made.status, made.text.slice(0, 300)).toBe(200)
+    const { message } = await lastCommit(world.root, request.project)
+    expect(message.startsWith(`Fix:${path}${path}`)).toBe(true)
+    expect(message.trim().length).toBe(100_000)
   })
 
   test('a reply to an imported note at line 0 of an unknown head is stored without suggestions', async ({ world }) => {

@@ -38,8 +38,12 @@ export function suggestionMessage(template: string | null | undefined, parts: Me
       .map(({ name, email }) => `Co-authored-by: ${personText({ name: inLine(name), email: inLine(email) })}`)
       .join('\n'),
   }
-  const named = (template?.trim() ? template : usual).replace(/%\{(\w{1,40})\}/g, (written, name: string) =>
-    Object.hasOwn(values, name) ? values[name]! : written,
-  )
+  // What would be cut is not made: a template of many placeholders for a long path could be too long for a string.
+  let left = mostCharacters
+  const named = (template?.trim() ? template : usual).replace(/%\{(\w{1,40})\}/g, (written, name: string) => {
+    const value = (Object.hasOwn(values, name) ? values[name]! : written).slice(0, left)
+    left -= value.length
+    return value
+  })
   return named.trim().slice(0, mostCharacters)
 }

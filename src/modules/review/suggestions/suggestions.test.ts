@@ -4,6 +4,7 @@ import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
+import { touchMergeRequest } from '../merge-requests/queries.ts'
 import { forkOf, type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
 import { afterPush } from '../merging/testing.ts'
 import { applyBatch } from './service.ts'
@@ -99,6 +100,21 @@ describe('suggestions of a note', () => {
     expect(await now()).toMatchObject({ from_line: 4, appliable: true })
     expect((await apply(world.root, suggestions[0].id)).json).toMatchObject({ applied: true, appliable: false })
     expect(await textOf(world.root, request.project)).toBe('eins\nuno\ntwo\nDREI\nfour\nfive\n')
+  })
+
+  test('a note that two requests edit at once has the suggestions of its text', async ({ world }) => {
+    const request = await opened(world, 'a\n')
+    const note = await suggest(world.root, request, 1, 'Hm')
+    const at = `${request.at}/notes/${note.id}`
+    const edits = await world.db.transaction(async (tx) => {
+      await touchMergeRequest(tx, request.record.id)
+      const sent = ['b', 'c'].map((text) => world.root.put(at, { body: block(text) }))
+      await world.waitsForLock(2)
+      return sent
+    })
+    for (const edit of edits) expect((await edit).status).toBe(200)
+    const { body, suggestions } = (await world.root.get(at)).json
+    expect(suggestions.map(({ to_content }: { to_content: string }) => block(to_content.trim()))).toEqual([body])
   })
 })
 

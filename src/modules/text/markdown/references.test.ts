@@ -3,6 +3,7 @@ import { contextFor } from '../../../../test/contexts.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import { limits } from '../../../markdown/limits.ts'
 import { dangersOf, elementsOf } from '../../../markdown/testing/html.ts'
 import { openIssue } from '../../planning/issues/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
@@ -92,6 +93,17 @@ describe('references for a reader who may see the target', () => {
     ]
     const html = await htmlFor(world.root, text.join('\n\n'), project.full_path)
     expect(html).not.toContain('class="reference')
+  })
+
+  test('references stay as written once their links have made the HTML as long as it may be', async ({ world }) => {
+    const { project, iid } = await openIssue(world, { title: 't'.repeat(255) })
+    const html = await htmlFor(world.root, `${`#${iid} `.repeat(4999)} #${iid}`, `${project.full_path}`)
+    const long = await htmlFor(world.root, `${`[a](/b) #${iid} `.repeat(4999)} #${iid}`, project.full_path)
+    expect(html).toContain(`<a href="${world.origin}/${project.full_path}/-/issues/${iid}"`)
+    // Those that stay as written are short.
+    expect(long.length).toBeLessThan(limits.html + 25_000)
+    expect(long).toMatch(/reference-issue/)
+    expect(long.endsWith(` #${iid}</p>`)).toBe(true)
   })
 })
 

@@ -1,6 +1,7 @@
 import { cachedByInputs } from '../../../api/cached-by-inputs.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Html, MarkdownPlace } from '../../../api/markdown.ts'
+import { limits } from '../../../markdown/limits.ts'
 import type { Rendered } from '../../../markdown/types.ts'
 import type { Within } from '../../discussion/index.ts'
 import { linkHtml } from './links.ts'
@@ -141,9 +142,14 @@ const htmlOf = cachedByInputs(
       const { parts, references } = text
       if (references.length === 0) return withoutReferences(text)
       const within = withinOf(resolved.places[at]!, projects)
+      let length = parts.reduce((sum, part) => sum + part.length, 0)
       const shown = references.map((reference) => {
         const link = links.get(asked.ofTexts[at]![reference.target]!)
-        return link ? linkHtml(link(within), reference) : reference.fallback
+        const linked = link && linkHtml(link(within), reference)
+        // A link has the path of its target and its title: a page of short texts could have hundreds of megabytes of them.
+        const html = linked !== undefined && length + linked.length <= limits.html ? linked : reference.fallback
+        length += html.length
+        return html
       })
       return Object.freeze({ html: parts.map((part, index) => part + (shown[index] ?? '')).join('') })
     })

@@ -40,8 +40,8 @@ const attributesRow = {
 }
 export type SnippetAttributes = RowOf<typeof attributesRow>
 
-/** Locks the row of a snippet until the transaction ends; undefined if it is deleted. */
-export const lockSnippet = (tx: Tx, id: number): Promise<SnippetAttributes | undefined> =>
+/** As `lockSnippet`, for what follows from a commit, which cannot be undone. */
+export const lockCommitted = (tx: Tx, id: number): Promise<SnippetAttributes | undefined> =>
   tx.row(
     attributesRow,
     sql`
@@ -51,6 +51,15 @@ export const lockSnippet = (tx: Tx, id: number): Promise<SnippetAttributes | und
       for no key update
     `,
   )
+
+/**
+ * Locks the row of a snippet until the transaction ends; undefined if it is deleted. Throws if the caller has lost the permission meanwhile.
+ */
+export async function lockSnippet(tx: Tx, id: number): Promise<SnippetAttributes | undefined> {
+  const held = await lockCommitted(tx, id)
+  if (held) await tx.requirePermission?.()
+  return held
+}
 
 export const saveAttributes = (
   tx: Tx,

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { inBatches } from '../../../db/batches.ts'
 import { job } from '../../../jobs/job.ts'
 import { recordActivity } from '../../projects/index.ts'
-import { countSizeOfSnippets, deleteIncomplete, lockSnippet, saveFiles } from './edit-queries.ts'
+import { countSizeOfSnippets, deleteIncomplete, lockCommitted, saveFiles } from './edit-queries.ts'
 import { emitSnippet } from './events.ts'
 import { openHead, searchedText } from './files.ts'
 import { mentionPeople } from './mentions.ts'
@@ -18,7 +18,7 @@ const same = (a: readonly SnippetFile[], b: readonly SnippetFile[]): boolean =>
  */
 export async function refreshSnippet(ctx: Ctx, id: number, actorId: number | null): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const row = await lockSnippet(tx, id)
+    const row = await lockCommitted(tx, id)
     const head = row && (await openHead(ctx, id, tx))
     if (!row || !head || same(row.files, head.files)) return
     const { project_id, author_id, description, files } = row

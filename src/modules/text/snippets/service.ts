@@ -42,6 +42,8 @@ export async function createSnippet(ctx: Ctx, projectId: number | null, given: S
   const id = await ctx.transaction(async (tx) => {
     const made = await insertSnippet(tx, { projectId, authorId, ...attributes })
     if (made === undefined) throw notFound('Project')
+    // The insert waits for changes of the project.
+    await tx.requirePermission?.()
     if (agent) await insertAgent(tx, made, authorId, agent)
     await createSideRepository(tx, holderOf(made))
     return made

@@ -3,8 +3,10 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
+import { damageIn } from '../../../git/runner/damage.ts'
 import type { MoveOutcome } from '../../../git/transfer/ref-moves.ts'
 import { receivePack, type Transfer, type TransferOptions } from '../../../git/transfer/transfer.ts'
+import { Failure } from '../../../kernel/failure.ts'
 import { authenticateDerived, gitRefusals, type Refusal } from '../../accounts/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import {
@@ -103,6 +105,7 @@ export async function receivePush(
         .map(({ name }) => `warning: deleting a non-existent ref: ${name}`)
       return { ok: true, messages: [...warnings, ...(created ? createdMessage(ctx, target, transport) : [])] }
     },
+    onUndecided: (error) => logUndecided(ctx, error, of),
     async onMove(updates, isAtomic) {
       outcomes = 'unknown'
       outcomes = await movePushedRefs(repo, updates, isAtomic)
@@ -147,6 +150,14 @@ export async function receivePush(
     return settling
   }
   return { stream, done, settled: async () => void (await settled()) }
+}
+
+/** Logs what the client did not cause. */
+function logUndecided({ log }: Ctx, error: unknown, of: object): void {
+  const damage = damageIn(error)
+  const message = 'a push was refused because it could not be decided'
+  if (damage || !(error instanceof Failure)) log.error({ err: damage ?? error, ...of }, message)
+  else if (error.kind === 'unavailable' || error.kind === 'storage_full') log.warn({ err: error, ...of }, message)
 }
 
 /** Why the push is refused, decided with current facts: it may have taken long. */

@@ -22,3 +22,12 @@ export async function openToPush(ctx: Ctx, target: GitTarget): Promise<{ repo: R
   const { row, repo } = await openSideForWriting(ctx, holder, found)
   return { repo, of: { sideRepositoryId: row.id } }
 }
+
+/** Logs what git could not read of a repository: only the client learns of it otherwise. */
+export const damageLog =
+  ({ log }: Ctx, target: GitTarget) =>
+  (error: unknown): void => {
+    const of =
+      'project' in target ? { projectId: target.project.id } : { sideRepositoryId: target.side.subject.row?.id }
+    log.error({ err: error, ...of }, 'git could not read a repository for a fetch')
+  }

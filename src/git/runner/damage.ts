@@ -1,0 +1,50 @@
+import { Failure } from '../../kernel/failure.ts'
+import { isDiskFull } from '../../kernel/full-disk.ts'
+import { GitError } from './git-error.ts'
+import { HelperDeath } from './helper.ts'
+
+/** How git ends after wrong arguments, which are a bug. */
+const usageError = 129
+
+/** Signals of a program that crashed, as git does if files of a repository are damaged, or the disk cannot read them. No process of the service sends them. */
+const crashes: ReadonlySet<string | null> = new Set(['SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGABRT', 'SIGILL'])
+
+type End = { readonly code: number | null; readonly signal: string | null }
+
+/** Whether git ended so because it could not read the repository. */
+export const isEndOfDamaged = ({ code, signal }: End): boolean =>
+  signal === null ? code !== usageError : crashes.has(signal)
+
+/** What is wrong with a repository that could not be read; undefined if the error has another cause, such as a full disk or a killed process. */
+export function damageIn(error: unknown): Error | undefined {
+  const cause = error instanceof Failure && error.kind === 'unavailable' ? error.cause : error
+  if (cause instanceof LostObject) return cause
+  if (cause instanceof GitError) return isEndOfDamaged(cause) ? cause : undefined
+  return cause instanceof HelperDeath && isEndOfDamaged(cause.exit) ? cause : undefined
+}
+
+/** The message to users about a damaged repository. */
+export const damaged =
+  'The repository is damaged: git on the server could not read it. Please contact your Stithy administrator.'
+
+/** What git says when it cannot use a repository at all: `HEAD`, a folder, the configuration or the list of refs is damaged. */
+export const saysUnusable = (stderr: string): boolean =>
+  /^fatal: (?:not a git repository|.* does not appear to be a git repository|bad config |(?:unexpected|unterminated) line in .*packed-refs)/m.test(
+    stderr,
+  )
+
+/** An object to which a ref or another object refers is not in the repository. */
+class LostObject extends Error {
+  override name = 'LostObject'
+}
+
+/** The failure for a repository that has lost an object. Callers use `Repository.damage`. */
+export const damage = (lost: string): Failure =>
+  new Failure('unavailable', damaged, { cause: new LostObject(`the repository has no ${lost}`) })
+
+/** Why a push is refused that could not be decided, for the user. */
+export const reasonOf = (error: unknown): string => {
+  if (damageIn(error)) return damaged
+  if (error instanceof Failure) return error.message
+  return isDiskFull(error) ? 'Insufficient Storage' : 'Internal server error.'
+}

@@ -1,0 +1,65 @@
+import { describe, expect } from 'vitest'
+import { isUnlocked, lockRow } from '../../../test/tables/instance.ts'
+import { type Answer, test, type World } from '../../../test/world.ts'
+
+/** Two projects of a group; an issue in the first has a milestone of the group, and there is another milestone. */
+async function planned(world: World) {
+  const group = await world.group()
+  const [project, target] = [await world.project({ group }), await world.project({ group })]
+  const made = async (path: string, input: object) => (await world.root.post(path, input)).json
+  const milestone = await made(`/groups/${group.id}/milestones`, { title: '1.0' })
+  const next = await made(`/groups/${group.id}/milestones`, { title: '2.0' })
+  const issues = `/projects/${project.id}/issues`
+  const issue = await made(issues, { title: 'Issue', milestone_id: milestone.id })
+  return { world, project, target, milestone, next, issue, at: `${issues}/${issue.iid}` }
+}
+
+type Planned = Awaited<ReturnType<typeof planned>>
+type Request = (place: Planned) => Promise<Answer>
+
+/** A change of these rows goes on to the issues: it locks them before the issue. */
+const requests: Record<string, { first: (place: Planned) => ['projects' | 'milestones', number]; request: Request }> = {
+  'an edit of confidential': {
+    first: ({ project }) => ['projects', project.id],
+    request: ({ world, at }) => world.root.put(at, { confidential: true }),
+  },
+  'a note that makes it confidential': {
+    first: ({ project }) => ['projects', project.id],
+    request: ({ world, at }) => world.root.post(`${at}/notes`, { body: '/confidential' }),
+  },
+  'a move, which locks the project,': {
+    first: ({ project }) => ['projects', project.id],
+    request: ({ world, at, target }) => world.root.post(`${at}/move`, { to_project_id: target.id }),
+  },
+  'a clone, which locks the project,': {
+    first: ({ target }) => ['projects', target.id],
+    request: ({ world, at, target }) => world.root.post(`${at}/clone`, { to_project_id: target.id }),
+  },
+  'an edit of its milestone': {
+    first: ({ next }) => ['milestones', next.id],
+    request: ({ world, at, next }) => world.root.put(at, { milestone_id: next.id }),
+  },
+  'a move, which locks the milestone,': {
+    first: ({ milestone }) => ['milestones', milestone.id],
+    request: ({ world, at, target }) => world.root.post(`${at}/move`, { to_project_id: target.id }),
+  },
+  'a clone, which locks the milestone,': {
+    first: ({ milestone }) => ['milestones', milestone.id],
+    request: ({ world, at, target }) => world.root.post(`${at}/clone`, { to_project_id: target.id }),
+  },
+}
+
+describe('an issue is not locked yet, so that two requests do not wait for each other,', () => {
+  test.for(Object.keys(requests))('while %s waits', async (name, { world }) => {
+    const place = await planned(world)
+    const { first, request } = requests[name]!
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, ...first(place), 'no key update')
+      const waiting = request(place)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'issues', place.issue.id) }
+    })
+    expect((await waiting).status).toBeLessThan(300)
+    expect(unlocked).toBe(true)
+  })
+})
