@@ -160,12 +160,14 @@ export const claimUnfinished = async (db: Db, store: string, before: Date, limit
       sql`
         update blob_objects
         set state = 'leaving'
-        where key in (
-            select key
-            from blob_objects
-            where store = ${store} and state <> 'stored' and changed_at < ${before}
-            order by changed_at
-            limit ${literal(limit)}
+        where key = any(
+            array(
+              select key
+              from blob_objects
+              where store = ${store} and state <> 'stored' and changed_at < ${before}
+              order by changed_at
+              limit ${literal(limit)}
+            )
           )
           and state <> 'stored'
         returning key

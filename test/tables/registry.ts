@@ -1,3 +1,5 @@
+import type { Tx } from '../../src/db/db.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { World } from '../world.ts'
 
 /** Numbers of rows of a container repository. */
@@ -43,6 +45,15 @@ export const repeatUpload = (world: World, uploadId: string, count: number, shar
       where id = $1::uuid`,
     [uploadId, count, shareKey ?? null],
   )
+
+/**
+ * Makes PostgreSQL plan each statement of the transaction once, as for a table of unfinished uploads that is nearly empty, and keep that
+ * plan when there are more.
+ */
+export async function planForFewUploads(world: World, tx: Tx): Promise<void> {
+  await world.rows('vacuum analyze container_uploads')
+  await tx.run(sql`set local plan_cache_mode = force_generic_plan`)
+}
 
 /** The number of unfinished uploads to a container repository. */
 export const unfinishedUploads = async (world: World, repositoryId: number): Promise<number> =>

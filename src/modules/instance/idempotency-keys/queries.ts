@@ -116,12 +116,14 @@ const batchSize = 10_000
 export const deleteOldKeys = async (db: Db): Promise<boolean> =>
   (await db.run(sql`
     delete from idempotency_keys
-    where id in (
-      select k.id
-      from idempotency_keys k
-      where k.created_at <= now() - ${retention}
-      order by k.created_at
-      limit ${raw(String(batchSize))}
+    where id = any(
+      array(
+        select k.id
+        from idempotency_keys k
+        where k.created_at <= now() - ${retention}
+        order by k.created_at
+        limit ${raw(String(batchSize))}
+      )
     )
   `)) === batchSize
 

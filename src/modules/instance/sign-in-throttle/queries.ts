@@ -33,13 +33,15 @@ export const addFailure = (db: Db, keys: readonly Buffer[], seconds: number): Pr
   db.run(sql`
     with ended as (
       delete from sign_in_failures
-      where key in (
-        select key
-        from sign_in_failures
-        where ends_at <= now() and key <> all(${keys}::bytea[])
-        order by ends_at
-        limit 20
-        for update skip locked
+      where key = any(
+        array(
+          select key
+          from sign_in_failures
+          where ends_at <= now() and key <> all(${keys}::bytea[])
+          order by ends_at
+          limit 20
+          for update skip locked
+        )
       )
     )
     insert into sign_in_failures as f (key, failures, ends_at)

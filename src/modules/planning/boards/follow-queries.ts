@@ -11,14 +11,16 @@ export const followMilestonesOnBoards: Reaction<'milestones_replaced'> = async (
   await tx.run(sql`
     update board_lists bl
     set milestone_id = ${payload.milestone_id}
-    where bl.id in (
-      select distinct on (o.board_id) o.id
-      from board_lists o
-      where o.${replaced}
-        and not exists (
-          select from board_lists t where t.board_id = o.board_id and t.milestone_id = ${payload.milestone_id}
-        )
-      order by o.board_id, o.position, o.id
+    where bl.id = any(
+      array(
+        select distinct on (o.board_id) o.id
+        from board_lists o
+        where o.${replaced}
+          and not exists (
+            select from board_lists t where t.board_id = o.board_id and t.milestone_id = ${payload.milestone_id}
+          )
+        order by o.board_id, o.position, o.id
+      )
     )
   `)
 }

@@ -154,14 +154,16 @@ export const deleteFinished = (tx: Tx, id: number): Promise<number> =>
 export const deleteOldFinished = (db: Db, hours: number, limit: number): Promise<number> =>
   db.run(sql`
     delete from finished_exports
-    where id in (
-      select id
-      from finished_exports
-      where created_at not between now() - make_interval(
-        hours => ${hours}::integer
-      ) and now() + interval '1 minute'
-      order by id
-      limit ${literal(limit)}
+    where id = any(
+      array(
+        select id
+        from finished_exports
+        where created_at not between now() - make_interval(
+          hours => ${hours}::integer
+        ) and now() + interval '1 minute'
+        order by id
+        limit ${literal(limit)}
+      )
     )
   `)
 

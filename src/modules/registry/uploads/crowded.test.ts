@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import {
   ageImages,
   ageRepository,
+  planForFewUploads,
   repeatUpload,
   splitUpload,
   unfinishedUploads,
@@ -12,6 +13,7 @@ import { test, unique, type World } from '../../../../test/world.ts'
 import { digestOf, imageAt, octets, Registry, repositoryOf } from '../../../edges/registry/testing.ts'
 import { collectImages } from '../collection/service.ts'
 import { tidyUploads } from './jobs.ts'
+import { endCrowdedOut } from './queries.ts'
 
 async function opened(world: World) {
   const [ann, bob] = [await world.user(), await world.user()]
@@ -84,6 +86,23 @@ test('a project has at most four times as many unfinished uploads as one caller'
   const last = await begin(registry)
   expect(await unfinishedUploads(world, repository)).toBe(4_000)
   expect((await registry.send('GET', last.at)).status).toBe(204)
+})
+
+test('uploads that crowd others out end in time where the plan was made for a few', async ({ world }) => {
+  const { registry, repository } = await opened(world)
+  const { id } = await begin(registry)
+  const upload = { id, repository_id: repository }
+  const room = { uploads: 4_000, bytes: Number.MAX_SAFE_INTEGER }
+  const ctx = await world.app.open(null)
+  await ctx.transaction(async (tx) => {
+    await planForFewUploads(world, tx)
+    const end = () => endCrowdedOut(tx, upload, 'user 1', { ofCaller: room, ofProject: room })
+    // A plan is kept after some executions.
+    for (let times = 0; times < 5; times++) await end()
+    await repeatUpload(world, id, 9_000, 'user 0')
+    await end()
+  })
+  expect(await unfinishedUploads(world, repository)).toBe(4_001)
 })
 
 test('a repository into which nothing was pushed is gone a day later, once its last upload has ended', async ({

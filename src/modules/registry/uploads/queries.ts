@@ -79,7 +79,8 @@ export type Room = { readonly uploads: number; readonly bytes: number }
 
 /**
  * Ends uploads of a caller, and of the project of an upload of theirs, that are more than the room for each; those that have gone on last
- * stay, and this one does. Returns the files of those that it ended. Skips what concurrent requests extend.
+ * stay, and this one does. Returns the files of those that it ended. Skips what concurrent requests extend. The arrays are computed once;
+ * what `in` compares is computed for each upload when the plan was made for a few.
  */
 export async function endCrowdedOut(
   tx: Tx,
@@ -109,14 +110,16 @@ export async function endCrowdedOut(
             select u.id
             from container_uploads u
             where u.id <> ${upload.id}::uuid
-              and u.id in (
-                select id
-                from own
-                where place > ${ofCaller.uploads} or bytes > ${ofCaller.bytes}::bigint
-                union all
-                select id
-                from beside
-                where place > ${ofProject.uploads} or bytes > ${ofProject.bytes}::bigint
+              and u.id = any(
+                array(
+                  select id
+                  from own
+                  where place > ${ofCaller.uploads} or bytes > ${ofCaller.bytes}::bigint
+                  union all
+                  select id
+                  from beside
+                  where place > ${ofProject.uploads} or bytes > ${ofProject.bytes}::bigint
+                )
               )
             for update skip locked
           )
