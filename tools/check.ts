@@ -9,7 +9,13 @@ const steps: readonly { name: string; command: readonly string[] }[] = [
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '--noEmit', '--singleThreaded'] },
   {
     name: 'lint and format',
-    command: ['node_modules/@biomejs/biome/bin/biome', 'check', '--max-diagnostics=50', '--colors=off'],
+    command: [
+      'node_modules/@biomejs/biome/bin/biome',
+      'check',
+      '--error-on-warnings',
+      '--max-diagnostics=50',
+      '--colors=off',
+    ],
   },
   { name: 'format of SQL', command: ['tools/sql-format.ts'] },
   { name: 'boundaries', command: ['tools/boundaries.ts'] },

@@ -81,7 +81,8 @@ type Result<R extends Returns, Paging> =
         ? readonly Row[]
         : R extends Variants
           ? Variant
-          : void
+          : // biome-ignore lint/suspicious/noConfusingVoidType: what a function without a result returns.
+            void
 
 type Shape<
   T extends { readonly facts: Facts },

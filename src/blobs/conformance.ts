@@ -14,8 +14,6 @@ const read = async (store: BlobStore, digest: Digest, range?: { start: number; e
   return found && (await buffer(found.body))
 }
 
-/** Tests that every blob store must pass. */
-// biome-ignore lint/suspicious/noExportsInTest: not a test file; the test files of all stores call it
 const storedAt = async (store: BlobStore, digest: Digest): Promise<Date> => {
   for await (const blob of store.list()) if (blob.digest === digest) return blob.storedAt
   throw new Error(`${digest} is not stored`)
@@ -30,6 +28,7 @@ async function nextMoment(store: BlobStore, last: Date): Promise<Date> {
   }
 }
 
+/** Tests that every blob store must pass. */
 export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): void {
   describe(name, () => {
     test('a stored blob is read by its SHA-256', async () => {

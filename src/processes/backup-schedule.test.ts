@@ -26,7 +26,11 @@ test('a schedule starts one backup at each time, and none while one runs', async
   const start = (): BackupRun => {
     const ended = Promise.withResolvers<void>()
     started.push(ended)
-    return { ended: ended.promise, stop: () => void (stopped++, ended.resolve()) }
+    const stop = () => {
+      stopped++
+      ended.resolve()
+    }
+    return { ended: ended.promise, stop }
   }
   await using schedule = new BackupSchedule(
     { at: [150, 151, 152], start, say: (line) => void said.push(line) },

@@ -485,11 +485,6 @@ async function expectPages(
   }
 }
 
-async function totalOf(list: List): Promise<number> {
-  const { text, values } = await totalStatement(list)
-  return Number((await client.query(text, values)).rows[0].total)
-}
-
 const idsFrom = async ({ text, values }: Statement): Promise<string[]> =>
   (await client.query<{ id: string }>(text, values)).rows.map(({ id }) => id)
 

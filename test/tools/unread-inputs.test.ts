@@ -5,7 +5,6 @@ const isRead = readerOf([
   "const params = Params({ ignored: Optional(Flag({ description: 'Ignored by all' })), used: Text() })",
   'const go = ({ used }) => used',
   "const names = ['listed']",
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code that is read.
   'const name = settings[`${type}_key_restriction`]; const all = `${a}_${b}`',
 ])
 

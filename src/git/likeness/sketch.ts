@@ -119,9 +119,7 @@ export class Comparison {
     const wanted = Math.max(sizeBytes, this.#sizeBytes) / 2
     let common = 0
     for (let at = 0; at < sketch.length; at += 2) {
-      const own = this.#counts[sketch[at]!]!
-      const other = sketch[at + 1]!
-      common += own < other ? own : other
+      common += Math.min(this.#counts[sketch[at]!]!, sketch[at + 1]!)
       if (common >= wanted) return true
     }
     return false

@@ -5,7 +5,6 @@ const longestTitle = 255
 const longestDescription = 1_048_576
 
 /** Control characters and line separators. A title is one line, in mails and in commit messages. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced.
 const controls = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g
 
 /** The title as one line: control characters become a space. */

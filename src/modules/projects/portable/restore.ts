@@ -69,9 +69,7 @@ export async function restoreProject(
     topics: valid(
       'topics',
       texts && topicsOf(texts),
-      texts !== undefined &&
-        texts.every(isStorable) &&
-        Object.values(topicViolations({ topics: texts })).flat().length === 0,
+      texts?.every(isStorable) === true && Object.values(topicViolations({ topics: texts })).flat().length === 0,
     ),
     archived: valid('archived', given['archived'] as boolean, typeof given['archived'] === 'boolean'),
     ...(!overridden.has('visibility') && level !== undefined && { visibility: open ?? 0 }),

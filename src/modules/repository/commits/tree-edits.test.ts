@@ -75,11 +75,14 @@ function expected(before: Tree, actions: readonly FileAction[], hash: (content: 
 }
 
 /** Only the actions that are possible after those before them. */
-const possible = (before: Tree, actions: readonly FileAction[]) =>
-  actions.reduce<FileAction[]>(
-    (kept, next) => (expected(before, [...kept, next], (text) => text) === 'refused' ? kept : [...kept, next]),
-    [],
-  )
+function possible(before: Tree, actions: readonly FileAction[]): FileAction[] {
+  const kept: FileAction[] = []
+  for (const next of actions) {
+    kept.push(next)
+    if (expected(before, kept, (text) => text) === 'refused') kept.pop()
+  }
+  return kept
+}
 
 describe('tree edits without git', () => {
   test('edited trees are those of git, and a refused edit leaves no references', async ({ world }) => {
