@@ -4,13 +4,12 @@ import { isMissing, missingAs } from '../../kernel/missing.ts'
 import { type Oid, parseOid } from '../format/oid.ts'
 import { isRefName, type RefName } from '../format/ref-name.ts'
 import type { Repository } from '../repository/repository.ts'
+import { PackedRefs, type RefFile } from './packed-refs.ts'
 
 /** Reads refs as git does: loose refs first, then `packed-refs`; each file is replaced atomically by a rename. */
 
-/** Git reads larger files, instead of keeping them in memory. */
-const maxPackedBytes = 4 * 1024 * 1024
-
-const none: ReadonlyMap<string, Oid> = new Map()
+/** Git reads larger files, instead of keeping them in memory. Some 150,000 annotated tags. */
+const maxPackedBytes = 16 * 1024 * 1024
 
 /**
  * The current target of a ref, without peeling annotated tags; `undefined` if the ref does not exist, `'ask'` if only git can
@@ -48,7 +47,7 @@ export function readFirstRef(
 export function readLooseRef(repo: Repository, name: RefName): Oid | 'ask' | undefined {
   const path = `${repo.gitDir}/${name}`
   // Cheaper than an exception, because most of these files do not exist.
-  const text = existsSync(path) ? readOrNothing(path) : undefined
+  const text = existsSync(path) ? readOrNothing(path)?.toString() : undefined
   return text === undefined ? undefined : (targetIn(text) ?? 'ask')
 }
 
@@ -61,7 +60,7 @@ const isBroken = (text: string): boolean => !targetIn(text) && !text.startsWith(
 /** Whether the file of this ref is damaged, so that its target is unknown: a packed value would be an older one. */
 export function isBrokenRef(repo: Repository, name: RefName): boolean {
   const path = `${repo.gitDir}/${name}`
-  const text = existsSync(path) ? readOrNothing(path) : undefined
+  const text = existsSync(path) ? readOrNothing(path)?.toString() : undefined
   return text !== undefined && isBroken(text)
 }
 
@@ -70,61 +69,37 @@ function noFile(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code !== 'EISDIR' && !isMissing(error)) throw error
 }
 
-function readOrNothing(path: string): string | undefined {
+function readOrNothing(path: string): Buffer | undefined {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(path)
   } catch (error) {
     return noFile(error)
   }
 }
 
-const topFolders = new WeakMap<object, ReadonlySet<string>>()
-
-/** The folders of packed refs, `refs/heads` and the like; `'ask'` if only git can tell. Computed once for a file. */
+/** The folders of packed refs, `refs/heads` and the like; `'ask'` if only git can tell. */
 export function packedFolders(repo: Repository): ReadonlySet<string> | 'ask' {
   const packed = packedRefs(repo)
-  if (packed === 'ask') return packed
-  const found = topFolders.get(packed)
-  if (found) return found
-  const folders = new Set([...packed.keys()].map((name) => name.split('/', 2).join('/')))
-  topFolders.set(packed, folders)
-  return folders
+  return packed === 'ask' ? packed : packed.folders
 }
 
 /** Cached while the file is the same one: git replaces the file and never writes into it. */
-function packedRefs(repo: Repository): ReadonlyMap<string, Oid> | 'ask' {
+function packedRefs(repo: Repository): PackedRefs | 'ask' {
   const path = `${repo.gitDir}/packed-refs`
   const facts = statSync(path, { throwIfNoEntry: false })
-  if (!facts) return existsSync(`${repo.gitDir}/reftable`) ? 'ask' : none
+  if (!facts) return existsSync(`${repo.gitDir}/reftable`) ? 'ask' : PackedRefs.none
   // Git reports the damage if it is not a regular file.
   if (facts.size > maxPackedBytes || !facts.isFile()) return 'ask'
   const { cache } = repo.git
   const key = `${repo.cacheKey}packed-refs ${facts.ino} ${facts.mtimeMs} ${facts.size}`
-  const known = cache.get(key) as ReadonlyMap<string, Oid> | undefined
+  const known = cache.get(key) as PackedRefs | undefined
   if (known) return known
-  const text = readOrNothing(path)
-  if (text === undefined) return none
-  const refs = parsePackedRefs(text)
+  const file = readOrNothing(path)
+  if (file === undefined) return PackedRefs.none
+  const refs = PackedRefs.parse(file)
   // Git reports the damage. What can be read of a damaged file must not count as all refs: mirrors delete the others.
   if (!refs) return 'ask'
-  cache.set(key, refs, { size: text.length * 3 + 200 })
-  return refs
-}
-
-/**
- * Parses lines of `<oid> <name>`. Skips lines with `^`, the target of the preceding tag, and with `#`, file headers. `undefined` if git accepts
- * the file no more: there is another line, or the last one has no end.
- */
-function parsePackedRefs(text: string): Map<string, Oid> | undefined {
-  const refs = new Map<string, Oid>()
-  const lines = text.split('\n')
-  if (lines.pop() !== '') return undefined
-  for (const line of lines) {
-    if (line[0] === '^' || line[0] === '#') continue
-    const oid = parseOid(line.slice(0, 40))
-    if (!oid || line[40] !== ' ') return undefined
-    refs.set(line.slice(41), oid)
-  }
+  cache.set(key, refs, { size: refs.bytes + 200 })
   return refs
 }
 
@@ -137,8 +112,6 @@ type Folder = {
   /** Names of refs whose files are damaged. */
   readonly broken: readonly RefName[]
 }
-
-export type RefFile = { readonly name: RefName; readonly oid: Oid }
 
 type Listing = { readonly parts: readonly object[]; readonly refs: readonly RefFile[] }
 
@@ -163,22 +136,47 @@ export async function readRefFiles(
   const known = repo.git.cache.get(key) as Listing | undefined
   if (known?.parts.length === parts.length && known.parts.every((part, index) => part === parts[index]))
     return known.refs
-  const refs = new Map<string, Oid>()
-  for (const [name, oid] of packed) if (name.startsWith(`${below}/`) && isRefName(name)) refs.set(name, oid)
-  for (const folder of folders) for (const { name, oid } of folder.refs) refs.set(name, oid)
-  // A packed value would be an older one.
-  for (const name of damaged) refs.delete(name)
-  const sorted = Array.from(refs, ([name, oid]) => ({ name: name as RefName, oid })).sort(
-    [...refs.keys()].some((name) => /[\ud800-\udfff]/.test(name)) ? byBytes : byText,
+  const refs = overlay(
+    packed.below(below),
+    folders.flatMap((folder) => folder.refs),
+    // A packed value would be an older one.
+    new Set(damaged),
   )
-  repo.git.cache.set(key, { parts, refs: sorted } satisfies Listing, { size: 250 * sorted.length + 500 })
-  return sorted
+  repo.git.cache.set(key, { parts, refs } satisfies Listing, { size: 8 * refs.length + 500 })
+  return refs
 }
 
-const byText = (one: RefFile, other: RefFile) => (one.name < other.name ? -1 : 1)
+/** Packed refs with the loose ones in their places, without those left out; each in git's order of names. */
+function overlay(
+  packed: readonly RefFile[],
+  loose: readonly RefFile[],
+  leftOut: ReadonlySet<RefName>,
+): readonly RefFile[] {
+  if (loose.length === 0 && leftOut.size === 0) return packed
+  const sorted = loose.toSorted((one, other) => compareNames(one.name, other.name))
+  const refs: RefFile[] = []
+  let next = 0
+  for (const ref of packed) {
+    while (next < sorted.length && compareNames(sorted[next]!.name, ref.name) < 0) refs.push(sorted[next++]!)
+    if (sorted[next]?.name === ref.name) refs.push(sorted[next++]!)
+    else if (!leftOut.has(ref.name)) refs.push(ref)
+  }
+  return refs.concat(sorted.slice(next))
+}
 
-/** Git's order. Without surrogates it equals string order. */
-const byBytes = (one: RefFile, other: RefFile) => Buffer.compare(Buffer.from(one.name), Buffer.from(other.name))
+/** Git's order, that of the bytes of UTF-8, which is that of code points. */
+function compareNames(one: string, other: string): number {
+  const length = Math.min(one.length, other.length)
+  for (let at = 0; at < length; at++) {
+    const left = one.charCodeAt(at)
+    const right = other.charCodeAt(at)
+    if (left !== right) return placeOf(left) - placeOf(right)
+  }
+  return one.length - other.length
+}
+
+/** Surrogates stand for code points after those of all other code units. */
+const placeOf = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit)
 
 /** Branches and tags whose files are damaged. A git command for all refs fails without `--exclude` of these. */
 export async function brokenRefs(repo: Repository): Promise<readonly RefName[]> {

@@ -1,38 +1,77 @@
 import type { Oid } from '../format/oid.ts'
-import { objectInfo } from '../objects/cat-file.ts'
 import { readCommit, readCommits } from '../objects/commits.ts'
 import { openGraph } from '../objects/open-graph.ts'
 import { readTag } from '../objects/tags.ts'
+import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { damageIn } from '../runner/damage.ts'
+import type { RefFile } from './packed-refs.ts'
 
-/** Maximum objects read one by one; with more, git is faster. */
+/** Maximum number of objects read one by one; with more, git is faster. */
 const maxRead = 2000
 
 /**
- * Creation times of objects in seconds: committer time of a commit, tagger time of an annotated tag. `undefined` if git should
- * answer: for other objects, or if too many are outside the commit-graph. One round trip for all that are not cached.
+ * Creation times of the objects of all refs below a folder, in seconds: committer time of a commit, tagger time of an annotated tag, and 0 for others.
+ * One round trip for all that are not cached; a process if they are many.
  */
-export async function creationTimes(repo: Repository, oids: readonly Oid[]): Promise<number[] | undefined> {
+export async function creationTimes(repo: Repository, refs: readonly RefFile[], folder: string): Promise<number[]> {
   const graph = await openGraph(repo)
-  const known = oids.map((oid) => {
+  const listed = getCached<Times>(repo, timesKey(folder))
+  const times = refs.map(({ oid }) => {
     const position = graph === 'git' ? undefined : graph.find(oid)
-    return graph === 'git' || position === undefined ? undefined : graph.seconds(position)
+    return graph === 'git' || position === undefined ? listed?.get(oid) : graph.seconds(position)
   })
-  if (known.filter((seconds) => seconds === undefined).length > maxRead) return undefined
-  const times = await Promise.all(known.map((seconds, index) => seconds ?? readTime(repo, oids[index]!)))
-  return times.every((seconds) => seconds !== undefined) ? times : undefined
+  const unknown = [...times.keys()].filter((index) => times[index] === undefined)
+  const many = unknown.length > maxRead ? await listTimes(repo, folder) : undefined
+  await Promise.all(
+    unknown.map(async (index) => {
+      const { oid } = refs[index]!
+      times[index] = many?.get(oid) ?? (await readTime(repo, oid))
+    }),
+  )
+  return times as number[]
+}
+
+type Times = ReadonlyMap<Oid, number>
+
+const timesKey = (folder: string) => `creation times ${folder}`
+/** Estimated memory of a known time. */
+const bytesPerTime = 130
+
+/** The times of all refs below a folder by their objects: one process, which concurrent callers share. */
+async function listTimes(repo: Repository, folder: string): Promise<Times> {
+  const times = await memoize(
+    repo,
+    `list of ${timesKey(folder)}`,
+    (repo) => askForTimes(repo, folder),
+    () => undefined,
+  )
+  setCached(repo, timesKey(folder), times, times.size * bytesPerTime)
+  return times
+}
+
+async function askForTimes(repo: Repository, folder: string): Promise<Times> {
+  const { stdout } = await repo.run('for-each-ref', {
+    flags: ['--format=%(objectname) %(creatordate:unix)'],
+    args: [folder],
+    maxOutputBytes: 64 * 1024 * 1024,
+  })
+  const lines = stdout.toString('latin1').split('\n')
+  return new Map(
+    lines.flatMap((line) => {
+      const [oid, seconds] = line.split(' ')
+      return oid ? [[oid as Oid, Number(seconds)] as const] : []
+    }),
+  )
 }
 
 /** Objects that are lost or damaged are the oldest: git would list none because of them. */
-async function readTime(repo: Repository, oid: Oid): Promise<number | undefined> {
+async function readTime(repo: Repository, oid: Oid): Promise<number> {
   try {
     const commit = await readCommit(repo, oid)
     // For an annotated tag, `readCommit` returns the commit it refers to.
     if (commit?.oid === oid) return commit.committer.seconds
-    const tag = await readTag(repo, oid)
-    if (tag) return tag.tagger?.seconds
-    return (await objectInfo(await repo.objects(), oid)) ? undefined : 0
+    return (await readTag(repo, oid))?.tagger?.seconds ?? 0
   } catch (error) {
     if (!damageIn(error)) throw error
     return 0

@@ -109,10 +109,19 @@ export async function listRefTips(
   filters: RefFilters = {},
 ): Promise<readonly RefTip[]> {
   const { order = 'name', limit, containing, mergedInto } = filters
-  if (containing === undefined && mergedInto === undefined) {
-    const known = await listHere(repo, prefixes, order)
+  const folder = folders[String(prefixes)]
+  if (folder && containing === undefined && mergedInto === undefined) {
+    const known = await listHere(repo, folder, order)
     if (known) return limit === undefined ? known : known.slice(0, Math.max(1, Math.trunc(limit)))
   }
+  return askForTips(repo, prefixes, filters)
+}
+
+async function askForTips(
+  repo: Repository,
+  prefixes: string | readonly string[],
+  filters: RefFilters,
+): Promise<readonly RefTip[]> {
   const { found, broken } = await forEachRef(repo, prefixes, filters, '%(refname) %(objectname)')
   const tips = found.map((line) => {
     const [name, oid] = line.split(' ') as [RefName, Oid]
@@ -129,34 +138,41 @@ const ordered = new WeakMap<readonly RefTip[], Map<RefOrder, readonly RefTip[]>>
 /** `undefined` if only git can answer. */
 async function listHere(
   repo: Repository,
-  prefixes: string | readonly string[],
+  folder: 'refs/heads' | 'refs/tags',
   order: RefOrder,
 ): Promise<readonly RefTip[] | undefined> {
-  const folder = folders[String(prefixes)]
-  if (!folder || order === 'version' || order === '-version') return undefined
   const byName = await readRefFiles(repo, folder)
-  if (byName === 'ask') return undefined
-  if (order === 'name') return byName
+  if (byName === 'ask' || order === 'name') return byName === 'ask' ? undefined : byName
   const known = ordered.get(byName)?.get(order)
   if (known) return known
-  const made = order === '-name' ? byName.toReversed() : await byTime(repo, byName, order === 'updated' ? 1 : -1)
+  const made = await sorted(repo, byName, order, folder)
   if (made) ordered.set(byName, (ordered.get(byName) ?? new Map()).set(order, made))
   return made
 }
 
-/** Ties are broken by name. */
-async function byTime(repo: Repository, refs: readonly RefTip[], direction: 1 | -1) {
-  const times = await creationTimes(
-    repo,
-    refs.map(({ oid }) => oid),
-  )
-  return (
-    times &&
-    refs
-      .map((ref, index) => ({ ref, time: times[index]! }))
-      .sort((one, other) => direction * (one.time - other.time))
-      .map(({ ref }) => ref)
-  )
+/** Ties are broken by name. `undefined` if the refs have changed meanwhile. */
+async function sorted(
+  repo: Repository,
+  refs: readonly RefTip[],
+  order: Exclude<RefOrder, 'name'>,
+  folder: 'refs/heads' | 'refs/tags',
+): Promise<readonly RefTip[] | undefined> {
+  if (order === '-name') return refs.toReversed()
+  if (order === 'version' || order === '-version') {
+    const byName = new Map(refs.map((ref) => [ref.name, ref]))
+    const found = await askForTips(repo, `${folder}/`, { order })
+    const same = found.flatMap(({ name, oid }) => {
+      const ref = byName.get(name)
+      return ref?.oid === oid ? ref : []
+    })
+    return same.length === refs.length && found.length === refs.length ? same : undefined
+  }
+  const times = await creationTimes(repo, refs, folder)
+  const direction = order === 'updated' ? 1 : -1
+  return refs
+    .map((ref, index) => ({ ref, time: times[index]! }))
+    .sort((one, other) => direction * (one.time - other.time))
+    .map(({ ref }) => ref)
 }
 
 async function forEachRef(

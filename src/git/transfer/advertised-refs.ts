@@ -2,7 +2,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { missingAs } from '../../kernel/missing.ts'
 import { hiddenRefs, serverRefs } from '../format/ref-name.ts'
-import { packedFolders, type RefFile, readRefFiles } from '../refs/ref-files.ts'
+import type { RefFile } from '../refs/packed-refs.ts'
+import { packedFolders, readRefFiles } from '../refs/ref-files.ts'
 import type { GitContext } from '../repository/context.ts'
 import type { Repository } from '../repository/repository.ts'
 import { linesWithFlush } from '../sharing/packets.ts'
@@ -14,6 +15,12 @@ import { linesWithFlush } from '../sharing/packets.ts'
 
 /** Longer lists are made by git, whose slots and memory have limits: any number of clients may read slowly. Some 4,000 refs. */
 const maxListBytes = 256 * 1024
+
+/** Fewest bytes of a line: an object id and a name below `refs/heads/`. */
+const leastLineBytes = 50
+
+/** Whether the lines of refs are too long in any case. */
+export const isLong = (refs: readonly RefFile[]): boolean => refs.length > maxListBytes / leastLineBytes
 
 /** Lines of a list; `undefined` if they are too long. */
 export function shortList(lines: readonly string[]): Buffer | undefined {
@@ -32,7 +39,7 @@ export async function refsForPush(repo: Repository): Promise<Buffer | undefined>
   )
   const shown: RefFile[] = []
   for (const list of lists) {
-    if (list === 'ask') return undefined
+    if (list === 'ask' || isLong(list)) return undefined
     shown.push(...list)
   }
   const able = await pushCapabilities(repo.git)

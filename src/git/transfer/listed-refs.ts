@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { missingAs } from '../../kernel/missing.ts'
 import { branchRef } from '../format/ref-name.ts'
-import { type RefFile, readRefFile, readRefFiles } from '../refs/ref-files.ts'
+import type { RefFile } from '../refs/packed-refs.ts'
+import { readRefFile, readRefFiles } from '../refs/ref-files.ts'
 import { commitsOf } from '../refs/ref-objects.ts'
 import type { Repository } from '../repository/repository.ts'
 import { isFlush, textOf } from '../sharing/packets.ts'
-import { hasOnlyUsual, shortList } from './advertised-refs.ts'
+import { hasOnlyUsual, isLong, shortList } from './advertised-refs.ts'
 
 /** A request `ls-refs` of protocol 2 (gitprotocol-v2). */
 type Asked = {
@@ -18,6 +19,9 @@ type Asked = {
 }
 
 const maxPrefixes = 1000
+
+/** Comparisons of names with prefixes; git does more of them elsewhere. */
+const maxComparisons = 2_000_000
 
 /**
  * The answer to a request for refs, from their files; `undefined` if git has to answer: it is another request, or one for refs that are neither
@@ -38,9 +42,12 @@ export async function listedRefs(repo: Repository, packets: readonly Buffer[]): 
     if (!mayNameBelow(asked, `${below}/`)) continue
     const refs = await readRefFiles(repo, below)
     if (refs === 'ask') return undefined
-    const found = await linesOf(repo, refs, asked.peel)
+    if (refs.length * asked.prefixes.length > maxComparisons) return undefined
+    // Lines of all refs are kept, unless there are more than the client may be shown here.
+    const shown = isLong(refs) ? refs.filter(({ name }) => mayName(name)) : refs
+    const found = isLong(shown) ? undefined : await linesOf(repo, shown, asked.peel)
     if (!found) return undefined
-    for (const [index, { name }] of refs.entries()) if (mayName(name)) lines.push(found[index]!)
+    for (const [index, { name }] of shown.entries()) if (mayName(name)) lines.push(found[index]!)
   }
   return shortList(lines)
 }
