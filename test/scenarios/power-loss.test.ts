@@ -64,9 +64,10 @@ class RecordedService {
       },
       { node: program, file: words[0]! },
     )
-    // The recorder does not end the process it records.
-    onTestFinished(() => {
+    // The recorder does not end the processes that it records. Without it, their system calls fail, and PostgreSQL never ends.
+    onTestFinished(async () => {
       for (const pid of launched.named('stithy')) process.kill(pid, 'SIGKILL')
+      await launched.exit
     })
     await launched.ready()
     return new RecordedService(dataDir, `http://127.0.0.1:${port}`, file)
