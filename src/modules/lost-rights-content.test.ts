@@ -2,7 +2,9 @@ import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
 import { answerDuring } from '../../test/during.ts'
 import { lockRow } from '../../test/tables/instance.ts'
-import { type Answer, type Client, test, unique, type World } from '../../test/world.ts'
+import { pushesInState } from '../../test/tables/pushes.ts'
+import { sideRepositoryRows } from '../../test/tables/side-repositories.ts'
+import { type Answer, type Client, git, temporaryFolder, test, unique, type World } from '../../test/world.ts'
 import type { Tx } from '../db/db.ts'
 import { newGpgKey } from './accounts/gpg-keys/testing.ts'
 import { newPublicKey } from './accounts/ssh-keys/testing.ts'
@@ -157,6 +159,69 @@ describe('404 to an owner who was removed while the request waited', () => {
     )
     expect(refused.status).toBe(404)
   })
+})
+
+/** Changes of a repository, of which the record waits for the row of the project. */
+const moves: Record<string, Change> = {
+  'POST commits': (ann, at) =>
+    ann.post(`${at}/repository/commits`, {
+      branch: 'main',
+      commit_message: 'b',
+      actions: [{ action: 'create', file_path: 'new', content: 'b' }],
+    }),
+  'POST branches': (ann, at) => ann.post(`${at}/repository/branches`, { branch: 'new', ref: 'main' }),
+  'POST tags': (ann, at) => ann.post(`${at}/repository/tags`, { tag_name: 'new', ref: 'main' }),
+}
+
+test.for(Object.keys(moves))(
+  '404 to %s by an owner who was removed while the record of the move waited, and nothing moves',
+  async (name, { world }) => {
+    const { ann, project, at, leaves } = await owned(world)
+    project.repository.commit({ a: 'a\n' })
+    const refs = project.repository.git('show-ref')
+    const refused = await answerDuring(
+      world,
+      () => moves[name]!(ann, at, {} as Parameters<Change>[2]),
+      leaves,
+      (tx) => lockRow(tx, 'projects', project.id),
+    )
+    expect(refused.status).toBe(404)
+    expect(project.repository.git('show-ref')).toBe(refs)
+    expect(await pushesInState(world, project.id, 'intended')).toEqual([])
+  },
+)
+
+test('404 to a page of a wiki by an owner who was removed while the record of the move waited', async ({ world }) => {
+  const { ann, at, project, leaves } = await owned(world)
+  await made(ann.post(`${at}/wikis`, { title: 'first', content: 'a' }))
+  const [{ id }] = await sideRepositoryRows(world, { project_id: project.id })
+  const refused = await answerDuring(
+    world,
+    () => ann.post(`${at}/wikis`, { title: 'second', content: 'b' }),
+    leaves,
+    (tx) => lockRow(tx, 'side_repositories', id),
+  )
+  expect(refused.status).toBe(404)
+  expect((await world.root.get(`${at}/wikis`)).json).toHaveLength(1)
+})
+
+test('a push over HTTP by an owner who was removed while the record of the move waited is refused', async ({ world }) => {
+  const ann = await world.user()
+  const group = await world.group({ members: [[ann, 'owner']] })
+  const project = await world.project({ group, visibility: 'private' })
+  const at = `/projects/${project.id}`
+  const leaves = () => world.root.delete(`/groups/${group.id}/members/${ann.id}`)
+  await using work = await temporaryFolder()
+  await git(work.path, 'clone', '-q', world.remote(project, ann), '.')
+  await git(work.path, 'commit', '-qm', 'First', '--allow-empty')
+  const push = async () => {
+    const text = await git(work.path, 'push', 'origin', 'HEAD:refs/heads/new').catch(String)
+    return { status: 200, text } as Answer
+  }
+  const { text } = await answerDuring(world, push, leaves, (tx) => lockRow(tx, 'projects', project.id))
+  expect(text).toMatch('You are not allowed to push code to this project.')
+  expect((await world.root.get(`${at}/repository/branches`)).json).toEqual([])
+  expect(await pushesInState(world, project.id, 'intended')).toEqual([])
 })
 
 /** What an administrator changes, and the row for which it waits. */

@@ -338,13 +338,17 @@ describe('a branch or tag whose file is damaged', () => {
     repository.git('branch', 'bad')
     const ctx = await contextFor(world, world.root)
     const change = { name: 'refs/heads/bad' as RefName, from: tip, to: null }
-    const push = await recordIntent(ctx, {
-      projectId: id,
-      actorId: ctx.actor!.id,
-      transport: 'http',
-      options: [],
-      changes: [change],
-    })
+    const push = await recordIntent(
+      ctx,
+      {
+        projectId: id,
+        actorId: ctx.actor!.id,
+        transport: 'http',
+        options: [],
+        changes: [change],
+      },
+      async () => {},
+    )
     await writeFile(join(repository.gitDir, 'refs/heads/bad'), '')
     expect(await settle(ctx, push)).toEqual([])
   })

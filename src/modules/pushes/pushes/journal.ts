@@ -30,6 +30,7 @@ import {
   deleteChanges,
   findPush,
   insertPush,
+  insertPushAtOnce,
   isBeingDeleted,
   isOfProject,
   type NewPush,
@@ -56,19 +57,32 @@ export class LateRefusal extends Error {
 /**
  * Records the intended changes. Returns the id to settle. One statement, and another if branches are deleted: a request that makes one of
  * them the default branch sees the intent (`requireBranchStays`), or was first and is seen here. Throws `LateRefusal`, also if the target or the
- * account has been deleted.
+ * account has been deleted. Waits for a transaction that holds the target, such as a transfer of the project, and asks `requireStill` afterwards, which
+ * may refuse the push: that transaction, or another meanwhile, may have taken the right.
  */
-export async function recordIntent(ctx: Ctx, push: NewPush): Promise<number> {
+export async function recordIntent(ctx: Ctx, push: NewPush, requireStill: () => Promise<void>): Promise<number> {
   await ctx.outside?.begin()
-  const id = await insertPush(ctx.db, push).catch((error: unknown) => {
-    throw isReferenceGone(error) ? new LateRefusal(refusedPush) : error
-  })
+  const id =
+    (await insertPushAtOnce(ctx.db, push).catch(refuseIfGone)) ?? (await recordAfterWait(ctx, push, requireStill))
   const deletesBranches = push.changes.some(({ name, to }) => to === null && branchName(name) !== undefined)
   if (!deletesBranches || !isOfProject(push)) return id
   const refused = refViolation(push.changes, await defaultBranchOf(ctx.db, push.projectId))
   if (refused === undefined) return id
   await discardPush(ctx, id)
   throw new LateRefusal(refused)
+}
+
+async function recordAfterWait(ctx: Ctx, push: NewPush, requireStill: () => Promise<void>): Promise<number> {
+  const id = await insertPush(ctx.db, push).catch(refuseIfGone)
+  await requireStill().catch(async (error) => {
+    await discardPush(ctx, id)
+    throw error
+  })
+  return id
+}
+
+function refuseIfGone(error: unknown): never {
+  throw isReferenceGone(error) ? new LateRefusal(refusedPush) : error
 }
 
 /** Throws `invalid` if a push is about to delete the branch. The project is locked. */

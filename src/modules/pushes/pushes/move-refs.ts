@@ -82,7 +82,12 @@ async function moveJournaled(
   const stored = store()
   const objects = () => stored.then(() => repo)
   // Waits for both even if one fails.
-  const [intent, storing] = await Promise.allSettled([allow(objects).then(() => recordIntent(ctx, push)), stored])
+  const requireStill = async () => {
+    await ctx.transaction(async (tx) => tx.requirePermission?.())
+    await allow(objects)
+  }
+  const intended = allow(objects).then(() => recordIntent(ctx, push, requireStill))
+  const [intent, storing] = await Promise.allSettled([intended, stored])
   if (intent.status === 'rejected') throw intent.reason
   const id = intent.value
   if (storing.status === 'rejected') {

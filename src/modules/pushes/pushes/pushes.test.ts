@@ -22,6 +22,8 @@ import { repositoryFacts } from './repository-facts.ts'
 
 const ref = (name: string) => name as RefName
 const oid = (digit: string) => digit.repeat(40) as Oid
+/** The right to push stays. */
+const allowed = async () => {}
 
 /** Commits these files on `branch` and pushes it; resolves with the commit. */
 async function push(world: World, project: TestProject, files: Record<string, string>, branch = 'main'): Promise<Oid> {
@@ -178,16 +180,20 @@ describe('settling of pushes', () => {
     const head = await push(world, project, { a: 'a' })
     const ctx = await contextFor(world, world.root)
     const before = (await events(world, project)).length
-    const intended = await recordIntent(ctx, {
-      projectId: project.id,
-      actorId: 1,
-      transport: 'api',
-      options: [],
-      changes: [
-        { name: ref('refs/heads/main'), from: null, to: head },
-        { name: ref('refs/heads/never'), from: null, to: oid('1') },
-      ],
-    })
+    const intended = await recordIntent(
+      ctx,
+      {
+        projectId: project.id,
+        actorId: 1,
+        transport: 'api',
+        options: [],
+        changes: [
+          { name: ref('refs/heads/main'), from: null, to: head },
+          { name: ref('refs/heads/never'), from: null, to: oid('1') },
+        ],
+      },
+      allowed,
+    )
     expect((await settle(ctx, intended)).map(({ name }) => name)).toEqual(['refs/heads/main'])
     expect(await settle(ctx, intended)).toEqual([])
     const emitted = (await events(world, project)).slice(before)
@@ -210,7 +216,7 @@ describe('settling of pushes', () => {
       await git(repo.gitDir, 'update-ref', 'refs/heads/x', head)
       const changes = [{ name: ref('refs/heads/x'), from: null, to: head }]
       const intent = { projectId: project.id, actorId: 1, transport: 'api', options: [], changes } as const
-      const id = await recordIntent(ctx, intent)
+      const id = await recordIntent(ctx, intent, allowed)
       await completePush(ctx, repo, { id, ...intent }, known)
       await completePush(ctx, repo, { id, ...intent }, known)
       expect((await events(world, project)).slice(before)).toMatchObject([{ payload: { push_id: id, ref_count: 1 } }])
@@ -225,7 +231,11 @@ describe('settling of pushes', () => {
       await push(world, project, { a: 'a' })
       const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
       pushIds.push(
-        await recordIntent(ctx, { projectId: project.id, actorId: 1, transport: 'http', options: [], changes }),
+        await recordIntent(
+          ctx,
+          { projectId: project.id, actorId: 1, transport: 'http', options: [], changes },
+          allowed,
+        ),
       )
     }
     const states = async () => {
@@ -249,7 +259,7 @@ describe('settling of pushes', () => {
     await push(world, project, { a: 'a' })
     const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
     const intent = { projectId: project.id, actorId: 1, transport: 'http', options: [], changes } as const
-    const [old, young] = [await recordIntent(ctx, intent), await recordIntent(ctx, intent)]
+    const [old, young] = [await recordIntent(ctx, intent, allowed), await recordIntent(ctx, intent, allowed)]
     await agePush(world, old, '125 seconds')
     const real = performance.now.bind(performance)
     let aheadMs = 0
@@ -271,13 +281,17 @@ describe('settling of pushes', () => {
     const repo = await openForWriting(ctx, (await loadProject(String(project.id), ctx))!)
     const to = new TestRepository(repo).commit({ a: 'a' }, { branch: '-x' })
     const changes = [{ name: ref('refs/heads/-x'), from: null, to }]
-    const intended = await recordIntent(ctx, {
-      projectId: project.id,
-      actorId: 1,
-      transport: 'http',
-      options: [],
-      changes,
-    })
+    const intended = await recordIntent(
+      ctx,
+      {
+        projectId: project.id,
+        actorId: 1,
+        transport: 'http',
+        options: [],
+        changes,
+      },
+      allowed,
+    )
     expect(await settle(ctx, intended)).toHaveLength(1)
     expect((await world.root.get(`/projects/${project.id}`)).json.default_branch).toBeNull()
   })
@@ -286,13 +300,17 @@ describe('settling of pushes', () => {
     const project = await world.project()
     const ctx = await contextFor(world, world.root)
     const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
-    const intended = await recordIntent(ctx, {
-      projectId: project.id,
-      actorId: 1,
-      transport: 'http',
-      options: [],
-      changes,
-    })
+    const intended = await recordIntent(
+      ctx,
+      {
+        projectId: project.id,
+        actorId: 1,
+        transport: 'http',
+        options: [],
+        changes,
+      },
+      allowed,
+    )
     expect(await settle(ctx, intended)).toEqual([])
     expect(await events(world, project)).toEqual([])
     expect(await pushRows(world, intended, 'state')).toEqual([{ state: 'dropped' }])

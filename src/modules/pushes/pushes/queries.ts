@@ -28,31 +28,43 @@ export type NewPush = PushTarget & {
 }
 
 /** Records the intended changes before the refs move. One statement. Returns the id of the push. */
-export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
-  (await tx.row(
-    { id: integer },
-    sql`
-      with push as (
-        insert into pushes (project_id, side_repository_id, actor_id, transport, token_id, options)
-        values (
-          ${projectOf(push)}, ${sideRepositoryOf(push)}, ${push.actorId}, ${push.transport},
-          ${push.tokenId ?? null}, ${push.options}
+export const insertPush = async (tx: Db, push: NewPush): Promise<number> => (await insert(tx, push, sql``))!
+
+/** As `insertPush`, but records nothing, and returns undefined, if another transaction holds the target, or it is deleted. */
+export const insertPushAtOnce = (tx: Db, push: NewPush): Promise<number | undefined> =>
+  insert(
+    tx,
+    push,
+    isOfProject(push)
+      ? sql`from projects as target where target.id = ${push.projectId} for key share skip locked`
+      : sql`from side_repositories as target where target.id = ${push.sideRepositoryId} for key share skip locked`,
+  )
+
+const insert = async (tx: Db, push: NewPush, target: Sql): Promise<number | undefined> =>
+  (
+    await tx.row(
+      { id: integer },
+      sql`
+        with push as (
+          insert into pushes (project_id, side_repository_id, actor_id, transport, token_id, options)
+          select ${projectOf(push)}::bigint, ${sideRepositoryOf(push)}::bigint, ${push.actorId}::bigint,
+            ${push.transport}::text, ${push.tokenId ?? null}::bigint, ${push.options}::text[] ${target}
+          returning id
+        ),
+        changes as (
+          insert into ref_changes (push_id, ref, old_oid, new_oid, position)
+          select push.id, convert_to(c.name, 'UTF8'), c.old_oid, c.new_oid, c.position
+          from push,
+            unnest(
+              ${push.changes.map(({ name }) => name)}::text[], ${push.changes.map(({ from }) => from)}::text[],
+              ${push.changes.map(({ to }) => to)}::text[]
+            ) with ordinality as c (name, old_oid, new_oid, position)
         )
-        returning id
-      ),
-      changes as (
-        insert into ref_changes (push_id, ref, old_oid, new_oid, position)
-        select push.id, convert_to(c.name, 'UTF8'), c.old_oid, c.new_oid, c.position
-        from push,
-          unnest(
-            ${push.changes.map(({ name }) => name)}::text[], ${push.changes.map(({ from }) => from)}::text[],
-            ${push.changes.map(({ to }) => to)}::text[]
-          ) with ordinality as c (name, old_oid, new_oid, position)
-      )
-      select id
-      from push
-    `,
-  ))!.id
+        select id
+        from push
+      `,
+    )
+  )?.id
 
 /** The default branch of a project as it is now. */
 export const defaultBranchOf = async (db: Db, projectId: number): Promise<string | null> =>

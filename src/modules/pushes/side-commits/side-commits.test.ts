@@ -14,6 +14,9 @@ import { recordIntent } from '../pushes/journal.ts'
 import { createSideRepository, findSideRepositoryById, type SideRepository } from '../side-repositories/queries.ts'
 import { commitToSideRepository, mainRefOf, type SideEdit } from './commit.ts'
 
+/** The right to push stays. */
+const allowed = async () => {}
+
 async function withWiki(world: World): Promise<{ ctx: Ctx; row: SideRepository; projectId: number; dir: string }> {
   const { id: projectId } = await world.project()
   const ctx = await contextFor(world, world.root)
@@ -102,10 +105,10 @@ describe('commits to side repositories', () => {
     const change = { name: mainRefOf(row), from: first!.oid, to: next }
     const lost = { name: mainRefOf(row), from: next, to: first!.oid }
     const push = { sideRepositoryId: row.id, actorId: null, transport: 'api' as const, options: [] }
-    await recordIntent(ctx, { ...push, changes: [change] })
+    await recordIntent(ctx, { ...push, changes: [change] }, allowed)
     await updateRefs(repo, [change])
     // This one died before it moved the ref.
-    await recordIntent(ctx, { ...push, changes: [lost] })
+    await recordIntent(ctx, { ...push, changes: [lost] }, allowed)
     await world.recover()
     await world.recover()
     expect(await readRef(repo, mainRefOf(row))).toBe(next)

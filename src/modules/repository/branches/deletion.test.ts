@@ -61,11 +61,15 @@ describe('DELETE branches', () => {
       [project, 'x'],
       [other, 'y'],
     ] as const)
-      await recordIntent(ctx, {
-        ...pushes,
-        projectId: id,
-        changes: [{ name: `refs/heads/${name}` as RefName, from, to: null }],
-      })
+      await recordIntent(
+        ctx,
+        {
+          ...pushes,
+          projectId: id,
+          changes: [{ name: `refs/heads/${name}` as RefName, from, to: null }],
+        },
+        async () => {},
+      )
     const choose = (default_branch: string) => world.root.put(`/projects/${project.id}`, { default_branch })
     expect(await choose('x')).toMatchObject({
       status: 400,

@@ -201,13 +201,17 @@ describe('interrupted merges', () => {
     const name = 'refs/heads/main' as RefName
     await made.store()
     const changes = [{ name, from: made.base, to: made.to }]
-    await recordIntent(ctx, {
-      projectId: made.project.id,
-      actorId: world.root.id,
-      transport: 'api',
-      options: [],
-      changes,
-    })
+    await recordIntent(
+      ctx,
+      {
+        projectId: made.project.id,
+        actorId: world.root.id,
+        transport: 'api',
+        options: [],
+        changes,
+      },
+      async () => {},
+    )
     await updateRefs(repo, [{ name, from: made.base, to: made.to }])
     // The recovery of a start.
     await world.recover()

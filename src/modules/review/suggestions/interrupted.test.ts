@@ -281,10 +281,14 @@ describe('suggestions whose commit never was on the branch', () => {
 
   test('are kept while a push of their commit is not settled', async ({ world }) => {
     const { ctx, request, commit, applied, left } = await cutOff(world)
-    await recordIntent(ctx, {
-      ...{ projectId: request.project.id, actorId: world.root.id, transport: 'api', options: [] },
-      changes: [{ name: 'refs/heads/topic' as RefName, from: request.head, to: commit.commit_oid }],
-    })
+    await recordIntent(
+      ctx,
+      {
+        ...{ projectId: request.project.id, actorId: world.root.id, transport: 'api', options: [] },
+        changes: [{ name: 'refs/heads/topic' as RefName, from: request.head, to: commit.commit_oid }],
+      },
+      async () => {},
+    )
     await ageSuggestionCommits(world, request.id)
     await settleCutOff(world)
     expect(await left()).toHaveLength(1)

@@ -77,7 +77,8 @@ export async function receivePush(
     ...transfer,
     ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
     async onVerdict({ updates, pushOptions, quarantine }) {
-      const refused = await refusalOf(ctx, target, updates, async () => quarantine, transport)
+      const refusal = () => refusalOf(ctx, target, updates, async () => quarantine, transport)
+      const refused = await refusal()
       const lost = refused ? undefined : await refusedNow?.()
       const messages = lost === undefined ? refused : [lost]
       // The project stays for the next push, to which the client can correct this one.
@@ -95,10 +96,14 @@ export async function receivePush(
         changes: updates.filter(changesRef),
       }
       try {
-        if (intended.changes.length > 0) push = { id: await recordIntent(ctx, intended), ...intended }
+        const requireStill = async () => {
+          const lines = await refusal()
+          if (lines) throw new LateRefusal(lines.join('\n'))
+        }
+        if (intended.changes.length > 0) push = { id: await recordIntent(ctx, intended, requireStill), ...intended }
       } catch (error) {
         if (!(error instanceof LateRefusal)) throw error
-        return { ok: false, messages: [error.message] }
+        return { ok: false, messages: error.message.split('\n') }
       }
       const warnings = updates
         .filter((update) => !changesRef(update))
