@@ -103,6 +103,17 @@ describe('links and images', () => {
     expect(src('![a](https://other.example/b.png)')).toBe('https://other.example/b.png')
   })
 
+  test('an external image whose URL has no slashes goes through the proxy', () => {
+    const assetProxy = { url: 'https://proxy.example', secret: 'a', allowlist: [] }
+    for (const links of [readme.links!, undefined]) {
+      const context = { siteUrl, assetProxy, ...(links && { links }) }
+      for (const url of ['http:other.example/b.png', 'http:\\\\other.example/b.png', '//other.example/b.png'])
+        expect(htmlOf(`<img src="${url}">`, context), url).toContain('src="https://proxy.example/')
+      expect(htmlOf('![a](http:other.example/b.png)', context)).toContain('src="https://proxy.example/')
+    }
+    expect(htmlOf('[a](http:other.example)')).toContain('rel="nofollow noopener ugc"')
+  })
+
   test('links of a wiki lead to its pages', () => {
     const wiki: MarkdownContext = { siteUrl, links: { home, of: { kind: 'wiki' }, folder: 'guide' } }
     expect(href('[a](start)', wiki)).toBe(`${home}/-/wikis/guide/start`)

@@ -3,14 +3,19 @@ import { proxiedUrl } from './asset-proxy.ts'
 import { idPrefix } from './sanitize.ts'
 import type { MarkdownContext, RelativeLinks } from './types.ts'
 
-/** Stands for the place of relative links. */
-const nowhere = 'http://relative.invalid'
+/** Stands for the host of relative links. */
+const nowhere = 'relative.invalid'
 
-/** A URL relative to a page as an absolute one below `nowhere`; others unchanged. Parsed as browsers do, who ignore tabs and line breaks. */
-const parse = (url: string, folder: string): URL | null =>
-  URL.parse(url, `${nowhere}/${folder === '' ? '' : `${folder}/`}`)
+/**
+ * A URL relative to a page as an absolute one at `nowhere`; others unchanged. Parsed as browsers do, who ignore tabs and line breaks, and
+ * take `http:example.com` for relative only on pages of the same scheme.
+ */
+const parse = (url: string, { siteUrl, links }: MarkdownContext): URL | null => {
+  const folder = links?.folder ?? ''
+  return URL.parse(url, `${siteUrl.slice(0, siteUrl.indexOf(':'))}://${nowhere}/${folder === '' ? '' : `${folder}/`}`)
+}
 
-const isRelative = ({ origin }: URL): boolean => origin === nowhere
+const isRelative = ({ host }: URL): boolean => host === nowhere
 
 /** Whether a path is that of a document with headings of its own. */
 const isDocument = (path: string): boolean => /\.(?:md|markdown|mdown|mkd|mkdn)$/i.test(path)
@@ -38,9 +43,10 @@ const isControlled = (url: string): boolean => /[\s\p{Cc}]/u.test(url)
 export type LinkUrl = { readonly href: string; readonly isExternal: boolean }
 
 /** The URL of a link; undefined if it is none. */
-export function linkUrl(href: string, { siteUrl, links }: MarkdownContext): LinkUrl | undefined {
+export function linkUrl(href: string, context: MarkdownContext): LinkUrl | undefined {
+  const { siteUrl, links } = context
   if (href.startsWith('#')) return { href: ownFragment(href), isExternal: false }
-  const url = parse(href, links?.folder ?? '')
+  const url = parse(href, context)
   if (url === null) return undefined
   if (isRelative(url))
     return { href: (links && resolve(url, links, 'blob')) ?? relativeHref(href, url), isExternal: false }
@@ -54,8 +60,9 @@ const relativeHref = (href: string, { pathname, search, hash }: URL): string =>
 export type ImageUrl = { readonly src: string /** The URL that a proxy serves. */; readonly proxied?: string }
 
 /** The URL of an image, through the proxy if there is one. */
-export function imageUrl(src: string, { siteUrl, links, assetProxy }: MarkdownContext): ImageUrl | undefined {
-  const url = parse(src, links?.folder ?? '')
+export function imageUrl(src: string, context: MarkdownContext): ImageUrl | undefined {
+  const { siteUrl, links, assetProxy } = context
+  const url = parse(src, context)
   if (url === null) return undefined
   if (isRelative(url)) return { src: (links && resolve(url, links, 'raw')) ?? relativeHref(src, url) }
   if (assetProxy === undefined || url.href.startsWith(`${siteUrl}/`)) return { src: url.href }
