@@ -205,7 +205,9 @@ test('404 to a page of a wiki by an owner who was removed while the record of th
   expect((await world.root.get(`${at}/wikis`)).json).toHaveLength(1)
 })
 
-test('a push over HTTP by an owner who was removed while the record of the move waited is refused', async ({ world }) => {
+test('a push over HTTP by an owner who was removed while the record of the move waited is refused', async ({
+  world,
+}) => {
   const ann = await world.user()
   const group = await world.group({ members: [[ann, 'owner']] })
   const project = await world.project({ group, visibility: 'private' })

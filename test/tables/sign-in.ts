@@ -1,3 +1,5 @@
+import type { Tx } from '../../src/db/db.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { World } from '../world.ts'
 import { add, ago, Computed, change, find, now, remove } from './statements.ts'
 
@@ -36,6 +38,9 @@ export const addTwoFactor = (world: World, user_id: number, secret: string) =>
 
 /** The sealed secret of the user's second factor, as `secret`. */
 export const twoFactorOf = (world: World, user_id: number) => find(world, 'two_factors', { user_id }, ['secret'])
+
+export const lockTwoFactorOf = (tx: Tx, userId: number) =>
+  tx.run(sql`select from two_factors where user_id = ${userId} for update`)
 
 /** As if the last code had been used by a clock that is five hours ahead. */
 export const moveTwoFactorAhead = (world: World, user_id: number) =>

@@ -49,6 +49,10 @@ export const takeStep = async (db: Db, userId: number, step: number, latest: num
     where user_id = ${userId} and confirmed_at is not null and (last_step < ${step} or last_step > ${latest})
   `)) > 0
 
+/** Locks the second factor of a user until the transaction ends. False if none is enabled. */
+export const lockTwoFactor = (tx: Tx, userId: number): Promise<boolean> =>
+  tx.exists(sql`select from two_factors where user_id = ${userId} and confirmed_at is not null for update`)
+
 /** Uses up a recovery code. False if there is no such code. */
 export const takeRecoveryCode = async (db: Db, userId: number, digest: Buffer): Promise<boolean> =>
   (await db.run(sql`delete from recovery_codes where user_id = ${userId} and digest = ${digest}`)) > 0

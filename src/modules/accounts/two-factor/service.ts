@@ -14,6 +14,7 @@ import {
   findPasswordDigest,
   findTwoFactor,
   forgetDemand,
+  lockTwoFactor,
   replaceRecoveryCodes,
   type TwoFactorRow,
   takeRecoveryCode,
@@ -126,6 +127,8 @@ export async function renewRecoveryCodes(ctx: Ctx, code: string): Promise<string
 export function recoverCodes(ctx: Ctx): Promise<string[]> {
   const { id } = ctx.actor!
   return ctx.transaction(async (tx) => {
+    // Of concurrent renewals, each replaces the codes of the one before.
+    if (!(await lockTwoFactor(tx, id))) throw notEnabled()
     await emit(tx, { kind: 'recovery_codes_renewed', actorId: id, payload: { user_id: id } })
     return newCodes(tx, id)
   })

@@ -1,5 +1,6 @@
 import { describe, expect, test as plain } from 'vitest'
-import { recoveryCodesOf, twoFactorOf } from '../../../../test/tables/sign-in.ts'
+import { waitingFor } from '../../../../test/tables/instance.ts'
+import { lockTwoFactorOf, recoveryCodesOf, twoFactorOf } from '../../../../test/tables/sign-in.ts'
 import { test } from '../../../../test/world.ts'
 import { stepOf } from './codes.ts'
 import { codeAt, password, withTwoFactor } from './testing.ts'
@@ -99,6 +100,20 @@ describe('two-factor authentication', () => {
     expect((await end(renewed.json.recovery_codes[0])).status).toBe(204)
     expect((await ann.get('/user')).json.two_factor_enabled).toBe(false)
     expect((await end(device.code())).status).toBe(400)
+  })
+
+  test('of two concurrent renewals, only the codes of one are valid', async ({ world }) => {
+    const ann = await world.user()
+    const { recoveryCodes } = await withTwoFactor(world, ann)
+    const renewals = await world.db.transaction(async (tx) => {
+      await lockTwoFactorOf(tx, ann.id)
+      const waiting = recoveryCodes.slice(0, 2).map((code) => ann.post('/user/two_factor/recovery_codes', { code }))
+      await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(2)
+      // In an object, because the transaction must end before the requests can.
+      return { waiting }
+    })
+    for (const { status } of await Promise.all(renewals.waiting)) expect(status).toBe(201)
+    expect((await ann.get('/user/two_factor')).json.recovery_codes_left).toBe(10)
   })
 
   test('administrators disable 2FA of other users', async ({ world }) => {
