@@ -167,6 +167,9 @@ async function grant(
   const type = required(params, 'grant_type')
   const ctx = () => context.open(null, remoteAddress)
   const scope = text(params, 'scope')
+  // Without a scope, the token would get more rights than the client wants.
+  if (scope === undefined && params['scope'] !== undefined && params['scope'] !== null && params['scope'] !== '')
+    throw refuse('invalid_scope')
   if (type === 'password')
     return grantByPassword(await ctx(), {
       username: required(params, 'username'),

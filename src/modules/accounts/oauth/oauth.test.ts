@@ -92,6 +92,19 @@ describe('POST /oauth/token', () => {
     expect((await world.anonymous.get('/projects', bearer(access_token))).status).toBe(403)
   })
 
+  test('a scope that is no text is refused, and does not give the default scope', async ({ world }) => {
+    const ann = await world.user()
+    const { refresh_token } = (await byPassword(world, ann)).json
+    const grants = [
+      { grant_type: 'password', username: ann.username, password },
+      { grant_type: 'refresh_token', refresh_token },
+    ]
+    for (const grant of grants)
+      expect(
+        await world.anonymous.send('POST', '//oauth/token', { json: { ...grant, scope: ['read_user'] } }),
+      ).toMatchObject({ status: 400, json: { error: 'invalid_scope' } })
+  })
+
   test('the password grant refuses blocked users, and all users when passwords are disabled', async ({ world }) => {
     const ann = await world.user()
     const { access_token, refresh_token } = (await byPassword(world, ann)).json
