@@ -14,7 +14,8 @@ export const homeRoutes =
       url: '/',
       async handler(request, reply) {
         const { home_page_url } = await settings.get()
-        if (home_page_url) return reply.redirect(home_page_url, 302)
+        // A header has no other letters than ASCII.
+        if (home_page_url) return reply.redirect(new URL(home_page_url).href, 302)
         if (!wantsPage(request.raw)) return reply.callNotFound()
         reply.hijack()
         const exchange = beginExchange(request, reply, siteUrl)

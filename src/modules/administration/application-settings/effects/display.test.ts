@@ -31,9 +31,9 @@ showEffects(display, [
   ],
   [
     'home_page_url',
-    { home_page_url: 'https://home.example' },
+    { home_page_url: 'https://home.example/日本' },
     async ({ anonymous }) => (await anonymous.get('//')).headers['location'],
     undefined,
-    'https://home.example',
+    'https://home.example/%E6%97%A5%E6%9C%AC',
   ],
 ])
