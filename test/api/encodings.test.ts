@@ -108,6 +108,19 @@ describe('D1-PARAM-ENCODINGS', () => {
     const got = await world.root.send('POST', '/projects', { json: { name: 'x'.repeat(9 * 1024 * 1024) } })
     expect(got).toMatchObject({ status: 413, json: { message: '413 Request Entity Too Large' } })
   })
+
+  test.for([
+    ['POST', '/markdown', 'file'],
+    ['PUT', '/user/avatar', 'avatar'],
+  ])('413 for a file of 9 MiB in %s %s', async ([method, path, field], { world }) => {
+    const body = new FormData()
+    body.set('text', 'a')
+    body.set(field!, new Blob([Buffer.alloc(9 * 1024 * 1024)]), 'a.png')
+    const sent = new Response(body)
+    const headers = { 'content-type': sent.headers.get('content-type')! }
+    const got = await world.root.send(method!, path!, { headers, body: Buffer.from(await sent.arrayBuffer()) })
+    expect(got).toMatchObject({ status: 413, json: { message: '413 Request Entity Too Large' } })
+  })
 })
 
 describe('D1-ARRAY-HASH-NAMES', () => {

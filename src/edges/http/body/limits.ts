@@ -31,8 +31,11 @@ export const maximumValues = 50_000
 /** Maximum nesting of objects and lists in JSON. No declared parameter has more than five levels. */
 export const maximumDepth = 32
 
-/** Enough for any record: the longest text is a description of a million characters. */
-export const usualLimits: BodyLimits = { bytes: 8 * mebibyte, fileBytes: () => 100 * mebibyte, files: 10 }
+/**
+ * Enough for any record: the longest text is a description of a million characters, and pictures are smaller. Files are written to disk also
+ * where an endpoint takes none.
+ */
+export const usualLimits: BodyLimits = { bytes: 8 * mebibyte, fileBytes: () => 8 * mebibyte, files: 10 }
 
 /** For an unauthenticated caller: enough for a token and a few parameters, and cheap to parse. */
 export const anonymousLimits: BodyLimits = {
