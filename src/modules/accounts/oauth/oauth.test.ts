@@ -129,6 +129,8 @@ describe('POST /oauth/token', () => {
     expect((await withCode('X-GitLab-OTP', code)).status).toBe(400)
     expect((await withCode('X-Service-OTP', device.code())).status).toBe(200)
     const [recovery] = device.recoveryCodes
+    const unknown = await byPassword(world, ann, { scope: 'everything' }, { 'X-GitLab-OTP': recovery! })
+    expect(unknown.json.error).toBe('invalid_scope')
     expect((await withCode('X-GitLab-OTP', recovery!)).status).toBe(200)
     expect((await withCode('X-GitLab-OTP', recovery!)).status).toBe(400)
     const raced = await Promise.all(Array.from({ length: 4 }, () => withCode('X-GitLab-OTP', device.recoveryCodes[1]!)))

@@ -67,6 +67,9 @@ export async function grantByPassword(
   ctx: Ctx,
   request: { username: string; password: string; code: string | undefined; scope: string | undefined },
 ): Promise<TokenAnswer | Refused> {
+  const scopes = scopesOf(request.scope || 'api', () => true)
+  // Before the sign-in, which uses up a code.
+  if (!scopes) return { error: 'invalid_scope' }
   const signedIn = await signIn(ctx, {
     login: request.username,
     password: request.password,
@@ -78,8 +81,7 @@ export async function grantByPassword(
     return { error: signedIn.refused === 'code_missing' ? 'code_missing' : 'invalid_grant' }
   }
   const { actor, passwordDigest, withCode } = signedIn
-  const scopes = scopesOf(request.scope || 'api', (scope) => scope !== 'sudo' || actor.admin)
-  if (!scopes) return { error: 'invalid_scope' }
+  if (scopes.includes('sudo') && !actor.admin) return { error: 'invalid_scope' }
   return ctx.transaction(async (tx) => {
     if (!(await holdPassword(tx, actor.id, passwordDigest))) return { error: 'invalid_grant' }
     // A second factor may have been enabled since the sign-in was checked.
