@@ -118,7 +118,7 @@ type Shape<
   readonly status?: number
   /** Maximum body size in bytes, without files. Default 8 MiB. */
   readonly bodyLimit?: number
-  /** Maximum size of a file in a form, in bytes. Default 8 MiB. */
+  /** Maximum size of a file in a declared parameter, in bytes. Default 8 MiB. */
   readonly fileLimit?: (settings: Settings) => number
   /** When a handler returns `unchanged` (304), for the documentation. */
   readonly unchanged?: string

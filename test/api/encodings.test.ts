@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { test, unique } from '../world.ts'
+import { test, unique, type World } from '../world.ts'
 
 const form = (fields: Record<string, string>) => ({
   headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -120,6 +120,29 @@ describe('D1-PARAM-ENCODINGS', () => {
     const headers = { 'content-type': sent.headers.get('content-type')! }
     const got = await world.root.send(method!, path!, { headers, body: Buffer.from(await sent.arrayBuffer()) })
     expect(got).toMatchObject({ status: 413, json: { message: '413 Request Entity Too Large' } })
+  })
+})
+
+describe('files of an upload', () => {
+  const mebibyte = 1024 * 1024
+  const uploads = async (world: World, ...files: [field: string, mebibytes: number][]) => {
+    const { id } = await world.project()
+    const body = new FormData()
+    for (const [field, size] of files) body.append(field, new Blob([Buffer.alloc(size * mebibyte)]), 'a.bin')
+    const sent = new Response(body)
+    const headers = { 'content-type': sent.headers.get('content-type')! }
+    return world.root.send('POST', `/projects/${id}/uploads`, { headers, body: Buffer.from(await sent.arrayBuffer()) })
+  }
+
+  test('one file may be larger than 8 MiB', async ({ world }) => {
+    expect((await uploads(world, ['file', 9])).status).toBe(201)
+  })
+
+  test('413 for files in the same field that are too large together, and for a large one in another field', async ({
+    world,
+  }) => {
+    expect((await uploads(world, ['file', 60], ['file', 60])).status).toBe(413)
+    expect((await uploads(world, ['file', 1], ['other', 9])).status).toBe(413)
   })
 })
 

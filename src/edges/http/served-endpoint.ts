@@ -45,7 +45,10 @@ export class ServedEndpoint {
     return {
       ...usualLimits,
       ...(bodyLimit !== undefined && { bytes: bodyLimit }),
-      ...(fileLimit && { fileBytes: () => fileLimit(settings) }),
+      ...(fileLimit && {
+        // Files in other fields are stored, too, until the parameters are read.
+        fileBytes: (name) => (this.#ownNames.includes(name) ? fileLimit(settings) : usualLimits.fileBytes(name)),
+      }),
     }
   }
 

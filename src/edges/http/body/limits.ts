@@ -4,7 +4,7 @@ import type { BodyPace } from './pace.ts'
 export type BodyLimits = {
   /** JSON, a form, or all text and skipped parts of a multipart form together: the bytes held in memory. */
   bytes: number
-  /** Maximum bytes of one file in the named field; 0 rejects files there. */
+  /** Maximum bytes of all files in the named field; 0 rejects files there. */
   fileBytes: (fieldName: string) => number
   /** Maximum files in one request; 0 for an anonymous caller (401). */
   files: number

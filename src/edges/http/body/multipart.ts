@@ -57,6 +57,7 @@ class MultipartForm {
   readonly #limits: BodyLimits
   readonly #tmpDir: string
   readonly #paths: string[] = []
+  readonly #bytesOfFields = new Map<string, number>()
   #textBytes = 0
   #fail: (error: unknown) => void = () => {}
 
@@ -146,18 +147,20 @@ class MultipartForm {
     await mkdir(this.#tmpDir, { recursive: true })
     const limitBytes = this.#limits.fileBytes(fieldName)
     const file = await open(path, 'wx', 0o600)
+    const before = this.#bytesOfFields.get(fieldName) ?? 0
     let sizeBytes = 0
     await pipeline(
       part,
       async function* count(source: AsyncIterable<Buffer>) {
         for await (const chunk of source) {
           sizeBytes += chunk.length
-          if (sizeBytes > limitBytes) throw tooLarge()
+          if (before + sizeBytes > limitBytes) throw tooLarge()
           yield chunk
         }
       },
       file.createWriteStream(),
     )
+    this.#bytesOfFields.set(fieldName, before + sizeBytes)
     return new UploadedFile({ fieldName, filename: baseName(filename), contentType, path, sizeBytes })
   }
 }
