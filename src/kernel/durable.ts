@@ -2,7 +2,7 @@ import { closeSync, fsync as fsyncCallback, fsyncSync, openSync } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { missingAs } from './missing.ts'
+import { isMissing, missingAs } from './missing.ts'
 
 /*
  * After a power loss a file has its content if the file was synced, and its name if its folder was synced. POSIX promises no
@@ -57,8 +57,21 @@ export async function syncTree(path: string): Promise<void> {
 
 /** Creates a folder and its missing parents durably. `mode` applies to new ones. */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
-  const first = await mkdir(path, { recursive: true, ...(mode !== undefined && { mode }) })
+  const first = await mkdir(path, { recursive: true, ...(mode !== undefined && { mode }) }).catch(async (error) => {
+    throw isMissing(error) ? await reasonAgainst(resolve(path), error) : error
+  })
   if (first !== undefined) await syncFolders(parentsOfNew(resolve(first), resolve(path)))
+}
+
+/** The error of the topmost folder that cannot be created: Node reports a read-only disk or an exhausted quota as `ENOENT` of the whole path. */
+async function reasonAgainst(path: string, missing: Error): Promise<Error> {
+  for (let folder = path; ; folder = dirname(folder)) {
+    const error = await mkdir(folder).then(
+      () => missing,
+      (error: Error) => error,
+    )
+    if (error === missing || !isMissing(error)) return error
+  }
 }
 
 /** The folders that got a new entry when all folders from `first` down to `last` were created. */

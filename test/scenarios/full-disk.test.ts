@@ -75,6 +75,13 @@ class SmallDisk implements Disposable {
     this.#blockers = 0
   }
 
+  /** Makes a folder and all below it read-only until the result is disposed. */
+  readOnly(folder: string): Disposable {
+    execFileSync('mount', ['--bind', folder, folder])
+    execFileSync('mount', ['-o', 'remount,ro,bind', folder])
+    return { [Symbol.dispose]: () => void execFileSync('umount', ['-l', folder]) }
+  }
+
   [Symbol.dispose](): void {
     spawnSync('umount', ['-l', this.path])
     rmSync(this.path, { recursive: true, force: true })
@@ -319,5 +326,28 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
     }
     const repo = openRepository(await contextFor(world, null), await located())
     expect([wrong, await fsck(repo)]).toEqual([{}, []])
+  })
+  /** Each needs a folder of two hexadecimal digits or a repository that is not there yet. */
+  const firsts: Record<string, () => Promise<Outcome>> = {
+    'a project with a README': kinds['a project with a README']!.write as () => Promise<Outcome>,
+    'a push that creates a project': kinds['a push that creates a project']!.write as () => Promise<Outcome>,
+    'a snippet': async () =>
+      statusOf(
+        await world.root.post('/snippets', { title: 'x', visibility: 'private', file_name: 'x', content: unique('x') }),
+      ),
+    'a page of a new wiki': async () => {
+      const { id } = await world.project()
+      return statusOf(await world.root.post(`/projects/${id}/wikis`, { title: 'home', content: 'x' }))
+    },
+  }
+
+  test.for(Object.keys(firsts))('a read-only disk refuses %s, which succeeds when it is writable', async (kind) => {
+    const write = firsts[kind]!
+    {
+      using _ = disk!.readOnly(join(disk!.path, 'data', 'repositories'))
+      const outcome = await write()
+      expect(outcome).toEqual(typeof outcome === 'number' ? 507 : expect.stringMatching(diskFull))
+    }
+    expect(await write()).toBe('ok')
   })
 })
