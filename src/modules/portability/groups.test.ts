@@ -1,7 +1,11 @@
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
-import { type Client, type TestGroup, test, unique, type World } from '../../../test/world.ts'
+import { contextFor } from '../../../test/contexts.ts'
+import { hasSideRepository } from '../../../test/tables/side-repositories.ts'
+import { type Client, type TestGroup, test, unique, World } from '../../../test/world.ts'
 import { mailsTo } from '../instance/mails/testing.ts'
+import { removeSideRepositories } from '../pushes/index.ts'
+import { insertUnheld } from '../pushes/side-repositories/queries.ts'
 import { entriesOf, groupExportOf, runExports, runGroupImports, upload } from './testing.ts'
 
 const importInto = (who: Client, archive: Buffer, fields: Record<string, string>) =>
@@ -70,6 +74,34 @@ describe('archives of groups', () => {
       expect((await world.root.get(`${wikis}/Home-page`)).json).toMatchObject({ title: 'Home page', content })
       expect((await world.root.post(wikis, { title: 'Second', content: 'x' })).status).toBe(201)
     }
+  })
+
+  test('an import of a group brings its wikis while repositories of deleted snippets and wikis are removed all the time', async () => {
+    await using world = await World.start()
+    const ctx = await contextFor(world, null)
+    const { ann, root, below } = await stage(world)
+    for (const { id } of [root, below]) await ann.post(`/groups/${id}/wikis`, { title: 'Home', content: 'Welcome' })
+    const archive = await groupExportOf(world, root.id)
+    const path = unique('imported')
+    expect((await importInto(world.root, archive, { name: path, path })).status).toBe(202)
+    let isGoing = true
+    const removing = (async () => {
+      while (isGoing) await removeSideRepositories.run({}, ctx)
+    })()
+    try {
+      await runGroupImports(world)
+    } finally {
+      isGoing = false
+      await removing
+    }
+    for (const at of [path, `${path}/${below.path}`]) {
+      const page = await world.root.get(`/groups/${encodeURIComponent(at)}/wikis/Home`)
+      expect(page).toMatchObject({ status: 200, json: { content: 'Welcome' } })
+    }
+    // What an import leaves behind is removed once it is over.
+    const { id } = await insertUnheld(ctx.db, 'group_wiki')
+    await removeSideRepositories.run({}, ctx)
+    expect(await hasSideRepository(world, id)).toBe(false)
   })
 
   test('D2-GROUP-EXPORT-CONTENT an imported group with its subgroups exports to the same bytes', async ({ world }) => {

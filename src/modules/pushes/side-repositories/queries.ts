@@ -161,8 +161,8 @@ export const sideRepositoriesWithoutHolder = (db: Db, limit: number): Promise<Si
 const longestImport = 16
 
 /**
- * Those of them that get no holder any more: what an import fills waits for one until the import ends. The table of imports is that of a
- * later module.
+ * Those of them that get no holder any more: what an import of a project or group fills waits for one until the import ends. The tables of
+ * imports are those of later modules.
  */
 export const abandonedSideRepositories = (db: Db, limit: number): Promise<SideRepository[]> =>
   db.rows(
@@ -179,7 +179,7 @@ export const abandonedSideRepositories = (db: Db, limit: number): Promise<SideRe
           and s.created_at between now() - make_interval(
             hours => ${literal(longestImport)}
           ) and now() + interval '1 minute'
-          and exists (select from project_imports)
+          and (exists (select from project_imports) or exists (select from archive_imports))
         )
       order by s.id
       limit ${literal(limit)}
