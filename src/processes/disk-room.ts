@@ -31,9 +31,16 @@ const isFull = (error: unknown): boolean =>
     (error instanceof Failure && error.kind === 'storage_full') ||
     isFull(error.cause))
 
+const isFullAt = async (dataDir: string): Promise<boolean> =>
+  (await roomIn(dataDir).catch(() => Number.POSITIVE_INFINITY)) < leastBytes
+
+/** Whether PostgreSQL ends, or does not start with an error, because the disk of the data folder is full. */
+export const lacksRoom = async (error: unknown, dataDir: string): Promise<boolean> =>
+  isFull(error) || (await isFullAt(dataDir))
+
 /** The error of a restore into a data folder; if the cause is a full disk, one that says so. */
 export async function explainFullDisk(error: unknown, dataDir: string): Promise<unknown> {
-  const isHere = (await roomIn(dataDir).catch(() => Number.POSITIVE_INFINITY)) < leastBytes
+  const isHere = await isFullAt(dataDir)
   if (!isHere && !isFull(error)) return error
   return new Failure(
     'storage_full',

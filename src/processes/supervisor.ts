@@ -14,14 +14,18 @@ export type Supervised = {
   name: string
   /** Resolves when the process is ready; rejects if it cannot start, or soon after `signal` aborts. */
   start(signal: AbortSignal): Promise<Running>
+  /** What prevents it from running until an operator changes that, as a sentence, if that is known. `error` is that of a failed start. */
+  obstacle?(error: unknown): Promise<string | undefined>
 }
 
 /** A process that ran for less than this counts as a failure. */
 const healthyAfterMs = 5_000
 const maxFailures = 6
 const firstPauseMs = 100
+/** Between attempts while an obstacle remains. */
+const obstaclePauseMs = 2_000
 
-/** Supervises one process: restarts it when it ends, with increasing delays, and gives up after repeated failures. */
+/** Supervises one process: restarts it when it ends, with increasing delays, and gives up after repeated failures, unless an obstacle is the reason. */
 export class Supervisor {
   readonly #supervised: Supervised
   readonly #say: (line: string) => void
@@ -64,11 +68,15 @@ export class Supervisor {
     let failures = 0
     let startedAt = performance.now()
     let reason: string | undefined
+    let failure: unknown
+    let reported: string | undefined
     const attempt = async () => {
       startedAt = performance.now()
       try {
         this.#running = await this.#begin()
+        reported = undefined
       } catch (error) {
+        failure = error
         reason = error instanceof Error ? error.message : String(error)
         failures += 1
       }
@@ -80,6 +88,16 @@ export class Supervisor {
         if (signal.aborted) return
         failures = performance.now() - startedAt < healthyAfterMs ? failures + 1 : 0
         this.#running = undefined
+        failure = undefined
+      }
+      const obstacle = await this.#supervised.obstacle?.(failure)
+      if (obstacle !== undefined) {
+        failures = 0
+        if (obstacle !== reported) this.#say(`${name} ended: ${obstacle}`)
+        reported = obstacle
+        await pause(obstaclePauseMs, signal)
+        if (!signal.aborted) await attempt()
+        continue
       }
       const why = reason === undefined ? '' : ` (${reason})`
       if (failures >= maxFailures) {
