@@ -350,4 +350,18 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
     }
     expect(await write()).toBe('ok')
   })
+  test('a fork or import that a full disk interrupts more often than others may be is made when there is room', async () => {
+    for (const kind of ['a fork', 'an import']) {
+      const { prepare, write } = kinds[kind]!
+      const id = (await prepare!()) as number
+      disk!.leavePages(0)
+      for (let n = 0; n < 8; n++) expect(await write(id)).toMatch(diskFull)
+      disk!.free()
+      expect(await write(id)).toBe('ok')
+      expect((await world.root.get(`/projects/${id}`)).json).toMatchObject({
+        import_status: 'finished',
+        default_branch: 'main',
+      })
+    }
+  })
 })

@@ -8,6 +8,8 @@ import type { RefTip } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { enqueue } from '../../../jobs/job.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { isDiskFull } from '../../../kernel/full-disk.ts'
 import {
   initialBranch,
   lockState,
@@ -19,7 +21,7 @@ import {
 } from '../../projects/index.ts'
 import { protectFirstBranch, repositoryFacts } from '../../pushes/index.ts'
 import { RemoteRefusal } from '../remotes/refusal.ts'
-import { beginImport, failImport, finishImport, type ImportRow } from './queries.ts'
+import { beginImport, failImport, finishImport, forgetAttempt, type ImportRow } from './queries.ts'
 
 /** Branches and tags that were fetched, and the default branch of the source. */
 export type Filling = {
@@ -63,12 +65,19 @@ export async function fillRepository(
     const filling = await fill(repo, pending)
     await settle(ctx, projectId, { repo, place, filling, also: also && ((tx) => also(tx, pending)) })
   } catch (error) {
-    if (!(error instanceof RemoteRefusal)) throw error
+    if (!(error instanceof RemoteRefusal)) {
+      if (lacksRoom(error)) await forgetAttempt(ctx.db, projectId)
+      throw error
+    }
     await endInFailure(ctx, projectId, error.message)
   } finally {
     await ctx.git.removeRepository(draft)
   }
 }
+
+/** Room is made later than after a few attempts. */
+const lacksRoom = (error: unknown): boolean =>
+  isDiskFull(error) || (error instanceof Failure && error.kind === 'storage_full')
 
 /** Marks an import as failed for good. */
 export const endInFailure = (ctx: Ctx, projectId: number, error: string): Promise<void> =>

@@ -56,6 +56,10 @@ export const beginImport = (db: Db, projectId: number): Promise<ImportRow | unde
     `,
   )
 
+/** Does not count the attempt that `beginImport` has counted last. */
+export const forgetAttempt = (db: Db, projectId: number): Promise<number> =>
+  db.run(sql`update project_imports set attempts = attempts - 1 where project_id = ${projectId}`)
+
 /** Marks an import as finished: the repository is in place. False if it ended otherwise in the meantime. */
 export const finishImport = async (tx: Tx, projectId: number, defaultBranch: string | null): Promise<boolean> =>
   (await tx.run(sql`
