@@ -56,9 +56,10 @@ async function change(ctx: Ctx, epic: EpicSubject, issue: IssueSubject, epicId: 
   return ctx.transaction(async (tx) => {
     await holdPlace(tx, { of: 'project', id: issue.project_id })
     if (!(await lockIssue(tx, issue.id))) throw issueNotFound()
+    await administeredIssue({ ...ctx, db: tx }, issue.id)
     const was = await findLinkOfIssue(tx, issue.id)
     if (epicId === null && was?.epic_id !== epic.id) throw rowNotFound()
-    const now = await changeEpicOfIssue(tx, actorId, issue, epicId)
+    const now = await changeEpicOfIssue(tx, ctx, issue, epicId)
     if (was?.epic_id !== now?.epic_id) {
       await touchIssue(tx, issue.id)
       const changes = { epic_id: [was?.epic_id ?? null, now?.epic_id ?? null] } as const
@@ -97,11 +98,12 @@ export async function removeIssue(ctx: Ctx, epic: EpicSubject, linkId: number): 
 
 /** Moves an issue of an epic next to another one. The neighbours are named by the ids of their links. */
 export async function placeIssue(ctx: Ctx, epic: EpicSubject, linkId: number, next: NextTo): Promise<void> {
-  await getLink(ctx, epic, linkId)
+  const issue = await getLink(ctx, epic, linkId)
   const neighbour = next.before ?? next.after
   if (neighbour === linkId) throw invalid('An issue cannot be moved next to itself')
   await ctx.transaction(async (tx) => {
     if (!(await lockEpic(tx, epic.id))) throw epicNotFound()
+    await administeredIssue({ ...ctx, db: tx }, issue.id)
     for (const id of [linkId, neighbour!]) if (!(await findLink(tx, epic.id, id))) throw linkNotFound()
     await placeNextTo(tx, 'issues', epic.id, linkId, next)
   })

@@ -43,14 +43,15 @@ export async function chosenEpic(
 
 /**
  * Puts an issue, whose row is locked and whose project is kept in its place (`holdPlace`), into an epic, or takes it out of its epic, with
- * notes on both sides. The caller has checked the permissions. Undefined if it has no epic afterwards.
+ * notes on both sides. Throws if the caller may not change the epic. Undefined if it has no epic afterwards.
  */
 export async function changeEpicOfIssue(
   tx: Tx,
-  actorId: number,
+  ctx: Ctx,
   issue: LinkedIssue,
   epicId: number | null,
 ): Promise<LinkRow | undefined> {
+  const actorId = ctx.actor!.id
   const was = await findLinkOfIssue(tx, issue.id)
   if ((was?.epic_id ?? null) === epicId) return was
   const before = was && (await findNamedEpic(tx, was.epic_id))
@@ -60,6 +61,7 @@ export async function changeEpicOfIssue(
     return undefined
   }
   if (!(await lockEpic(tx, epicId))) throw epicNotFound()
+  await changeableEpic({ ...ctx, db: tx }, epicId)
   if ((await countIssuesOf(tx, epicId)) >= mostIssues) throw invalid(`An epic can have ${mostIssues} issues`)
   const link = await saveLink(tx, epicId, issue.id)
   if (!link) throw invalid('The group of the epic must be above the project of the issue')

@@ -1,4 +1,5 @@
 import { groupPolicy } from '../../../access/group-policy.ts'
+import { issuePolicy } from '../../../access/issue-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { forbidden, invalid, notFound } from '../../../kernel/failure.ts'
@@ -11,7 +12,7 @@ import {
   qualifyUploads,
   references,
 } from '../../discussion/index.ts'
-import { loadGroup } from '../../groups/index.ts'
+import { type GroupSubject, holdPlace, loadGroup } from '../../groups/index.ts'
 import { insertEpic } from '../epics/edit-queries.ts'
 import { emitEpic } from '../epics/events.ts'
 import { asNoteable as asEpic } from '../epics/noteable.ts'
@@ -19,23 +20,35 @@ import { closeIssue } from '../issues/close.ts'
 import { readIssueFacts } from '../issues/event-queries.ts'
 import { asNoteable as asIssue } from '../issues/noteable.ts'
 import { lockIssue } from '../issues/queries.ts'
-import { type IssueSubject, issueNotFound } from '../issues/subject.ts'
+import { type IssueSubject, issueNotFound, loadIssueById } from '../issues/subject.ts'
 import { setLabels } from '../labels/assign.ts'
+
+/** The group in which the caller may make an epic of an issue. Throws if there is none. */
+async function groupFor(ctx: Ctx, { project, facts }: IssueSubject): Promise<GroupSubject> {
+  const group = await loadGroup(project.namespace_id, ctx)
+  if (!group) throw invalid('The project of the issue does not belong to a group')
+  const may =
+    allows(issuePolicy.update_issue, ctx.actor, facts) && allows(groupPolicy.create_epic, ctx.actor, group.facts)
+  if (!may) throw forbidden()
+  return group
+}
 
 /**
  * Creates an epic like an issue, in the group of its project, and closes the issue: with title, description, confidentiality, the labels of
  * groups, and what was said. The caller may change the issue, and must be allowed to create epics.
  */
 export async function promoteIssue(ctx: Ctx, subject: IssueSubject): Promise<void> {
-  const { full_path, namespace_id } = subject.project
-  const group = await loadGroup(namespace_id, ctx)
-  if (!group) throw invalid('The project of the issue does not belong to a group')
-  if (!allows(groupPolicy.create_epic, ctx.actor, group.facts)) throw forbidden()
+  await groupFor(ctx, subject)
   const actorId = ctx.actor!.id
-  const rewrite = (text: string): string => qualifyUploads(qualifyReferences(text, full_path), full_path)
   await ctx.transaction(async (tx) => {
+    // Before the issue, as transfers lock them.
+    await holdPlace(tx, { of: 'project', id: subject.project_id })
     const row = await lockIssue(tx, subject.id)
-    if (!row) throw issueNotFound()
+    const now = row && (await loadIssueById(row.id, { ...ctx, db: tx }))
+    if (!row || !now) throw issueNotFound()
+    const group = await groupFor({ ...ctx, db: tx }, now)
+    const { full_path } = now.project
+    const rewrite = (text: string): string => qualifyUploads(qualifyReferences(text, full_path), full_path)
     if (row.state !== 'opened') throw invalid('The issue is closed')
     const description = row.description && rewrite(row.description)
     const { labels } = await readIssueFacts(tx, row.id)

@@ -110,7 +110,7 @@ export async function createEpic(
     await tx.requirePermission?.()
     const noteable = asNoteable({ id: made.id, group_id: group.id })
     await editLabels(tx, ctx, noteable, [], input, createdAt)
-    if (parentId !== undefined) await changeParent(tx, authorId, made.id, parentId)
+    if (parentId !== undefined) await changeParent(tx, ctx, made.id, parentId)
     if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId, isNew: true })
     await emitEpic(tx, made.id, { kind: 'epic_opened', actorId: authorId })
     return made
@@ -141,6 +141,8 @@ async function apply(
   else await holdPlace(tx, { of: 'group', id: group_id })
   const row = await lockEpic(tx, id)
   if (!row) throw rowNotFound()
+  // The request may name its parent, or only a note.
+  await changeableEpic({ ...ctx, db: tx }, id)
   const noteable = asNoteable(row)
   const before = await readEpicFacts(tx, id)
   await saveEpicValues(tx, id, valuesAfter(valuesOf(before), edit))
@@ -150,7 +152,7 @@ async function apply(
     await finishTodos(tx, actorId, noteable)
   }
   if (edit.state_event === 'reopen' && row.state === 'closed') await saveReopened(tx, id)
-  if (edit.parent_id !== undefined) await changeParent(tx, actorId, id, edit.parent_id)
+  if (edit.parent_id !== undefined) await changeParent(tx, ctx, id, edit.parent_id)
   const now = await readEpicFacts(tx, id)
   const changes = changesOf(attributes, before, now)
   const isChanged = Object.keys(changes).length > 0

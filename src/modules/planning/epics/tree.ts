@@ -35,8 +35,9 @@ export async function holdTree(tx: Tx, groupId: number): Promise<void> {
   await tx.requirePermission?.()
 }
 
-/** Gives an epic another parent, or none. The tree is locked. */
-export async function changeParent(tx: Tx, actorId: number, childId: number, now: number | null): Promise<void> {
+/** Gives an epic another parent, or none. The tree is locked. Throws if the caller may not change the new parent. */
+export async function changeParent(tx: Tx, ctx: Ctx, childId: number, now: number | null): Promise<void> {
+  const actorId = ctx.actor!.id
   const child = await findNamedEpic(tx, childId)
   const was = await findParentId(tx, childId)
   if (!child || was === now) return
@@ -46,11 +47,11 @@ export async function changeParent(tx: Tx, actorId: number, childId: number, now
   ]
   if (now !== null && !parent) throw epicNotFound()
   if (before) await removeFromParent(tx, actorId, child, before)
-  if (parent) await placeBelow(tx, actorId, child, parent)
+  if (parent) await placeBelow(tx, ctx, child, parent)
 }
 
 /** Makes an epic the last child of another one, below which its group must be. The tree is locked. */
-async function placeBelow(tx: Tx, actorId: number, child: NamedEpicRow, parent: NamedEpicRow): Promise<void> {
+async function placeBelow(tx: Tx, ctx: Ctx, child: NamedEpicRow, parent: NamedEpicRow): Promise<void> {
   const { related, cycle, generations } = await fitOf(tx, child.id, parent.id)
   if (cycle) throw invalid('An epic cannot be its own ancestor')
   if (!related) throw invalid('The group of an epic must be the group of its parent or below it')
@@ -60,7 +61,8 @@ async function placeBelow(tx: Tx, actorId: number, child: NamedEpicRow, parent: 
   await saveParent(tx, child.id, parent.id)
   // It waits for changes of the parent.
   await tx.requirePermission?.()
-  await noteBoth(tx, actorId, child, parent, ['added', 'as child epic', 'as parent epic'])
+  await changeableEpic({ ...ctx, db: tx }, parent.id)
+  await noteBoth(tx, ctx.actor!.id, child, parent, ['added', 'as child epic', 'as parent epic'])
 }
 
 /** Removes an epic from its parent. The tree is locked. */

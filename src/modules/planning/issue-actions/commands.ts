@@ -1,6 +1,7 @@
 import { issuePolicy } from '../../../access/issue-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import { forbidden } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { insertCrossReference, type QuickActions, references } from '../../discussion/index.ts'
 import { loadProject } from '../../projects/index.ts'
@@ -123,14 +124,20 @@ const duplicate: IssueCommand = {
   needs: 'update',
   async plan({ ctx, subject, argument, edit }) {
     const [named] = await issuesNamed(ctx, subject, argument)
-    const other = named && named.id !== subject.issue.id ? await loadIssueById(named.id, ctx) : undefined
-    if (!other || !allows(issuePolicy.comment, ctx.actor, other.facts)) return undefined
+    const other = named && named.id !== subject.issue.id ? await commentable(ctx, named.id) : undefined
+    if (!other) return undefined
     if (subject.state === 'opened') edit.state_event = 'close'
     return {
       says: `Closed this issue as a duplicate of ${argument}.`,
       run: (context) => noteDuplicate(context, subject.issue, other),
     }
   },
+}
+
+/** An issue on which the caller may comment. */
+async function commentable(ctx: Ctx, id: number): Promise<IssueSubject | undefined> {
+  const found = await loadIssueById(id, ctx)
+  return found && allows(issuePolicy.comment, ctx.actor, found.facts) ? found : undefined
 }
 
 async function noteDuplicate(ctx: Ctx, issue: IssueSubject, other: IssueSubject): Promise<void> {
@@ -142,6 +149,8 @@ async function noteDuplicate(ctx: Ctx, issue: IssueSubject, other: IssueSubject)
       { of: 'project', id: from.id, full_path: from.full_path },
     ).relative
   await ctx.transaction(async (tx) => {
+    await tx.requirePermission?.()
+    if (!(await commentable({ ...ctx, db: tx }, other.id))) throw forbidden()
     await insertCrossReference(tx, asNoteable(issue), {
       authorId,
       body: `marked this issue as a duplicate of ${nameOf(other, issue)}`,

@@ -95,7 +95,7 @@ export async function linkIssue(
   requireAdmin(ctx, other)
   if (other.id === issue.id) throw invalid('An issue cannot be linked to itself')
   const id = await ctx.transaction(async (tx) => {
-    await holdBoth(tx, issue, other)
+    await holdBoth(tx, ctx, issue, other)
     const blocked = type === 'is_blocked_by'
     const made = await insertLink(tx, {
       sourceId: blocked ? other.id : issue.id,
@@ -116,7 +116,7 @@ export async function unlinkIssue(ctx: Ctx, issue: IssueSubject, id: number): Pr
   const { link, other } = await loadLink(ctx, issue, id)
   requireAdmin(ctx, other)
   await ctx.transaction(async (tx) => {
-    await holdBoth(tx, issue, other)
+    await holdBoth(tx, ctx, issue, other)
     if (!(await deleteLink(tx, id))) throw rowNotFound()
     await noteOnBoth(tx, ctx, issue, other, ['removed the relation with', 'removed the relation with'])
   })
@@ -129,11 +129,14 @@ function requireAdmin(ctx: Ctx, { facts }: IssueSubject): void {
 
 /**
  * Locks both issues, in the order of their ids, so that two transactions do not wait for each other. Throws if the caller has lost the
- * permission meanwhile.
+ * permission for one of them meanwhile.
  */
-async function holdBoth(tx: Tx, issue: IssueSubject, other: IssueSubject): Promise<void> {
+async function holdBoth(tx: Tx, ctx: Ctx, issue: IssueSubject, other: IssueSubject): Promise<void> {
   for (const id of [issue.id, other.id].toSorted((a, b) => a - b)) if (!(await touchIssue(tx, id))) throw rowNotFound()
   await tx.requirePermission?.()
+  const now = await loadIssueById(other.id, { ...ctx, db: tx })
+  if (!now) throw rowNotFound()
+  requireAdmin(ctx, now)
 }
 
 /** Adds a note to each side, which only readers of the other side see. */

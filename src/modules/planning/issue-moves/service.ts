@@ -22,7 +22,7 @@ import { readIssueFacts } from '../issues/event-queries.ts'
 import { emitIssue } from '../issues/events.ts'
 import { asNoteable } from '../issues/noteable.ts'
 import { type LockedIssue, lockIssue } from '../issues/queries.ts'
-import { type IssueSubject, issueNotFound } from '../issues/subject.ts'
+import { type IssueSubject, issueNotFound, loadIssueById } from '../issues/subject.ts'
 import { setLabels } from '../labels/assign.ts'
 import { findMilestoneByTitle, milestoneTitle } from '../milestones/queries.ts'
 import { copyEvents, copyLabels, insertCopy, lockMilestoneOf, lockProjects, saveMovedTo } from './queries.ts'
@@ -46,7 +46,10 @@ async function targetOf(ctx: Ctx, subject: IssueSubject, projectId: number, verb
 /** Throws if the caller has lost the permission in one of the projects during the wait for the locks. */
 async function requireBoth(tx: Tx, ctx: Ctx, subject: IssueSubject, targetId: number, verb: 'move' | 'clone') {
   await tx.requirePermission?.()
-  await targetOf({ ...ctx, db: tx }, subject, targetId, verb)
+  const current = { ...ctx, db: tx }
+  const now = await loadIssueById(subject.id, current)
+  if (!now) throw issueNotFound()
+  await targetOf(current, now, targetId, verb)
 }
 
 /**

@@ -40,10 +40,7 @@ export type Neighbours = {
 export async function reorderIssue(ctx: Ctx, moved: IssueSubject, { before, after }: Neighbours): Promise<void> {
   const named = [before, after].filter((id) => id !== undefined)
   if (named.includes(moved.id)) throw invalid('An issue cannot be moved next to itself')
-  for (const id of named) {
-    const neighbour = await loadIssueById(id, ctx)
-    if (!neighbour || !allows(issuePolicy.update_issue, ctx.actor, neighbour.facts)) throw notFound('Issue')
-  }
+  await requireChangeable(ctx, named)
   await ctx.transaction(async (tx) => {
     const root = await lockOrder(tx, moved.project_id)
     if (root === undefined) throw rowNotFound()
@@ -62,12 +59,23 @@ export async function reorderIssue(ctx: Ctx, moved: IssueSubject, { before, afte
     )
     const was = places.get(moved.id)
     if (!was || !(await moveIssue(tx, { id: moved.id, position }))) throw rowNotFound()
+    // The order, and the rows of the issues, are waited for.
+    await tx.requirePermission?.()
+    await requireChangeable({ ...ctx, db: tx }, named)
     await emitIssue(tx, moved.id, {
       kind: 'issue_updated',
       actorId: ctx.actor!.id,
       changes: { relative_position: [was.position, position] },
     })
   })
+}
+
+/** Throws unless the caller may update all of these issues. */
+async function requireChangeable(ctx: Ctx, ids: readonly number[]): Promise<void> {
+  for (const id of ids) {
+    const found = await loadIssueById(id, ctx)
+    if (!found || !allows(issuePolicy.update_issue, ctx.actor, found.facts)) throw notFound('Issue')
+  }
 }
 
 /** Issues without a position come last, the newest first, as do those with the same position. */

@@ -136,8 +136,8 @@ async function apply(ctx: Ctx, tx: Tx, subject: IssueSubject, edit: Allowed, pre
   const row = await lockIssue(tx, id)
   if (!row) throw rowNotFound()
   const path = { id: String(row.project_id), issue_iid: row.iid }
-  if (tx.requirePermission && administers(edit) && !(await allowsNow(issue, 'admin_issue', path, ctx, tx)))
-    throw forbidden()
+  const ability = administers(edit) ? 'admin_issue' : 'update_issue'
+  if (tx.requirePermission && !(await allowsNow(issue, ability, path, ctx, tx))) throw forbidden()
   const actorId = ctx.actor!.id
   const at = edit.updated_at
   const noteable = asNoteable(row)
@@ -151,7 +151,7 @@ async function apply(ctx: Ctx, tx: Tx, subject: IssueSubject, edit: Allowed, pre
   const assigned = assignees && (await replaceAssigned(tx, 'issue_assignees', noteable, assignees))
   await editLabels(tx, ctx, noteable, before.labels, edit, at)
   await changeState(tx, row, edit, prepared, actorId)
-  if (prepared.epicId !== undefined) await changeEpicOfIssue(tx, actorId, subject, prepared.epicId)
+  if (prepared.epicId !== undefined) await changeEpicOfIssue(tx, ctx, subject, prepared.epicId)
   const now = await readIssueFacts(tx, id)
   const changes = changesOf(attributes, before, now)
   const isChanged = Object.keys(changes).length > 0

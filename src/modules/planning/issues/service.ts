@@ -95,7 +95,7 @@ export async function createIssue(
       const noteable = asNoteable({ id: made.id, project_id: project.id })
       if (assignees.length > 0) await replaceAssigned(tx, 'issue_assignees', noteable, assignees)
       if (input.labels) await setLabels(tx, ctx, noteable, input.labels, { create: true, at: input.created_at })
-      if (epicId) await changeEpicOfIssue(tx, authorId, { ...made, project_id: project.id, project }, epicId)
+      if (epicId) await changeEpicOfIssue(tx, ctx, { ...made, project_id: project.id, project }, epicId)
       // Before mentions: a user who is both has the todo of an assignee.
       await addTodos(tx, noteable, assignees.map(assignment(authorId)))
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId, isNew: true })

@@ -226,12 +226,8 @@ async function apply(
   const row = await lockMergeRequest(tx, id)
   if (!row) throw rowNotFound()
   const path = { id: String(project.id), merge_request_iid: row.iid }
-  if (
-    tx.requirePermission &&
-    administers(edit) &&
-    !(await allowsNow(mergeRequest, 'admin_merge_request', path, ctx, tx))
-  )
-    throw forbidden()
+  const ability = administers(edit) ? 'admin_merge_request' : 'update_merge_request'
+  if (tx.requirePermission && !(await allowsNow(mergeRequest, ability, path, ctx, tx))) throw forbidden()
   const actorId = ctx.actor!.id
   const before = await readFacts(tx, id)
   await saveValues(tx, id, valuesOf(row, edit, prepared, actorId))

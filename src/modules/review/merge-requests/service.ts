@@ -90,6 +90,8 @@ export async function createMergeRequest(
       if (!inserted) throw notFound('Project')
       // The insert waits for changes of the project.
       await tx.requirePermission?.()
+      const now = await findTarget({ ...ctx, db: tx }, source, target.id)
+      if (mayAdminister(ctx, target) && !mayAdminister(ctx, now)) throw forbidden()
       const noteable = asNoteable({ id: inserted.id, project_id: target.id })
       await recordVersion(tx, repo, inserted, version)
       await replaceAssigned(tx, 'merge_request_assignees', noteable, assignees)
@@ -122,7 +124,7 @@ const mayAdminister = (ctx: Ctx, target: ProjectSubject): boolean =>
 
 /** The target project: it must accept merge requests from the caller and from the source. */
 async function findTarget(ctx: Ctx, source: ProjectSubject, id: number | undefined): Promise<ProjectSubject> {
-  const target = id === undefined || id === source.id ? source : await loadProject(String(id), ctx)
+  const target = id === undefined ? source : await loadProject(String(id), ctx)
   if (!target || !allows(projectPolicy.read_project, ctx.actor, target.facts)) throw notFound('Project')
   if (target.facts.features['merge_requests'] === 0) throw refused('Target project has disabled merge requests')
   if (!allows(projectPolicy.create_merge_request_in, ctx.actor, target.facts)) throw forbidden()

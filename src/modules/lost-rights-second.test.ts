@@ -1,0 +1,214 @@
+import { describe, expect } from 'vitest'
+import { answerDuring } from '../../test/during.ts'
+import { lockRow } from '../../test/tables/instance.ts'
+import { type Answer, type Client, test, type World } from '../../test/world.ts'
+import type { Level } from '../access/levels.ts'
+import { openEpic } from './planning/epics/testing.ts'
+import { lockOrder } from './planning/issue-order/queries.ts'
+import { openIssue } from './planning/issues/testing.ts'
+import { storedProject } from './repository/commits/testing.ts'
+import { forkOf, openMergeRequest } from './review/merge-requests/testing.ts'
+
+const removed =
+  (world: World, of: 'projects' | 'groups', { id }: { id: number }, ann: Client) =>
+  () =>
+    world.root.delete(`/${of}/${id}/members/${ann.id}`)
+
+/** An issue of a project of Ann, and one of a project that she can be removed from. */
+async function twoIssues(world: World) {
+  const ann = await world.user()
+  const members: [Client, Level][] = [[ann, 'maintainer']]
+  const [own, there] = [
+    await openIssue(world, { visibility: 'private', members }),
+    await openIssue(world, { visibility: 'private', members }),
+  ]
+  return { ann, own, there, leaves: removed(world, 'projects', there.project, ann) }
+}
+
+/** An epic of a group in which Ann can become a guest; a group below it remains hers, with an epic, and a project with an issue. */
+async function epicAbove(world: World) {
+  const ann = await world.user()
+  const above = await world.group({ members: [[ann, 'reporter']] })
+  const group = await world.group({ parent: above, members: [[ann, 'owner']] })
+  const project = await storedProject(world, { group, visibility: 'private' })
+  const issue = await openIssue(world, { project })
+  const [epic, child] = [await openEpic(world, { group: above }), await openEpic(world, { group })]
+  const becomesGuest = () => world.root.put(`/groups/${above.id}/members/${ann.id}`, { access_level: 10 })
+  return { ann, project, issue, epic, child, becomesGuest }
+}
+
+describe('a request that names a second object is refused to a member who lost the right to that while the request waited', () => {
+  test('a link of issues', async ({ world }) => {
+    const { ann, own, there, leaves } = await twoIssues(world)
+    const refused = await answerDuring(
+      world,
+      () => ann.post(`${own.at}/links`, { target_project_id: there.project.id, target_issue_iid: there.iid }),
+      leaves,
+      (tx) => lockRow(tx, 'issues', own.id),
+    )
+    expect(refused.status).toBe(404)
+    expect((await world.root.get(`${own.at}/links`)).json).toEqual([])
+  })
+
+  test('the removal of a link of issues', async ({ world }) => {
+    const { ann, own, there, leaves } = await twoIssues(world)
+    const link = { target_project_id: there.project.id, target_issue_iid: there.iid }
+    expect((await ann.post(`${own.at}/links`, link)).status).toBe(201)
+    const [{ issue_link_id: id }] = (await ann.get(`${own.at}/links`)).json
+    const refused = await answerDuring(
+      world,
+      () => ann.delete(`${own.at}/links/${id}`),
+      leaves,
+      (tx) => lockRow(tx, 'issues', own.id),
+    )
+    expect(refused.status).toBe(404)
+    expect((await world.root.get(`${own.at}/links`)).json).toHaveLength(1)
+  })
+
+  test.for(['PUT', 'POST'] as const)('the epic of an issue, by %s', async (method, { world }) => {
+    const { ann, project, issue, epic, becomesGuest } = await epicAbove(world)
+    const refused = await answerDuring(
+      world,
+      () =>
+        method === 'PUT'
+          ? ann.put(issue.at, { epic_id: epic.id })
+          : ann.post(`/projects/${project.id}/issues`, { title: 'new', epic_id: epic.id }),
+      becomesGuest,
+      (tx) => lockRow(tx, 'epics', epic.id),
+    )
+    expect(refused.status).toBe(403)
+    expect((await world.root.get(`${epic.at}/issues`)).json).toEqual([])
+  })
+
+  test('the parent of an epic', async ({ world }) => {
+    const { ann, epic, child, becomesGuest } = await epicAbove(world)
+    const refused = await answerDuring(
+      world,
+      () => ann.put(child.at, { parent_id: epic.id }),
+      becomesGuest,
+      (tx) => lockRow(tx, 'epics', child.id),
+    )
+    expect(refused.status).toBe(403)
+    expect((await world.root.get(child.at)).json.parent_id).toBeNull()
+  })
+
+  const ofEpic: Record<
+    string,
+    (ann: Client, at: string, ids: Record<'issue' | 'link' | 'other', number>) => Promise<Answer>
+  > = {
+    POST: (ann, at, { issue }) => ann.post(`${at}/issues/${issue}`),
+    PUT: (ann, at, { link, other }) => ann.put(`${at}/issues/${link}`, { move_after_id: other }),
+    DELETE: (ann, at, { link }) => ann.delete(`${at}/issues/${link}`),
+  }
+  test.for(Object.keys(ofEpic))('an issue of an epic whose project was archived, by %s', async (method, { world }) => {
+    const { ann, project, issue, epic } = await epicAbove(world)
+    const placed = await openIssue(world, { project: issue.project })
+    const add = async ({ id }: { id: number }): Promise<number> =>
+      (await world.root.post(`${epic.at}/issues/${id}`)).json.id
+    const ids = { issue: issue.id, other: await add(placed), link: method === 'POST' ? 0 : await add(issue) }
+    const before = (await world.root.get(`${epic.at}/issues`)).json.map(({ id }: { id: number }) => id)
+    const refused = await answerDuring(
+      world,
+      () => ofEpic[method]!(ann, epic.at, ids),
+      () => world.root.post(`/projects/${project.id}/archive`),
+      (tx) => (method === 'PUT' ? lockRow(tx, 'epics', epic.id) : lockRow(tx, 'issues', issue.id)),
+    )
+    expect(refused.status).toBe(403)
+    expect((await world.root.get(`${epic.at}/issues`)).json.map(({ id }: { id: number }) => id)).toEqual(before)
+  })
+
+  test.for(['move', 'clone'] as const)('the project of an issue, by %s', async (verb, { world }) => {
+    const ann = await world.user()
+    const there = await openIssue(world, { members: [[ann, 'reporter']] })
+    const own = await world.project({ members: [[ann, 'maintainer']] })
+    const refused = await answerDuring(
+      world,
+      () => ann.post(`${there.at}/${verb}`, { to_project_id: own.id }),
+      removed(world, 'projects', there.project, ann),
+      (tx) => lockRow(tx, 'issues', there.id),
+    )
+    expect(refused.status).toBe(400)
+    expect((await world.root.get(`/projects/${own.id}/issues`)).json).toEqual([])
+  })
+
+  test.for(['own issue', 'neighbour'] as const)('the order of issues, to their %s', async (which, { world }) => {
+    const ann = await world.user()
+    const group = await world.group({ visibility: 'public' })
+    const of = async () => storedProject(world, { group, members: [[ann, 'reporter']] })
+    const [moved, next] = [
+      await openIssue(world, { project: await of() }),
+      await openIssue(world, { project: await of() }),
+    ]
+    const lost = which === 'own issue' ? moved : next
+    const refused = await answerDuring(
+      world,
+      () => ann.put(`${moved.at}/reorder`, { move_after_id: next.id }),
+      removed(world, 'projects', lost.project, ann),
+      (tx) => lockOrder(tx, moved.project.id),
+    )
+    expect([403, 404]).toContain(refused.status)
+  })
+
+  test('the target of a merge request', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group({ members: [[ann, 'developer']] })
+    const target = await storedProject(world, { group, visibility: 'private' })
+    const { base } = await openMergeRequest(world, { project: target })
+    const source = await forkOf(world, target, ann)
+    source.repository.commit({ c: 'c\n' }, { branch: 'fix', parents: [base], message: 'c\n' })
+    const input = { title: 'b', source_branch: 'fix', target_branch: 'main', target_project_id: target.id }
+    const refused = await answerDuring(
+      world,
+      () => ann.post(`/projects/${source.id}/merge_requests`, input),
+      removed(world, 'groups', group, ann),
+      (tx) => lockRow(tx, 'projects', target.id),
+    )
+    expect(refused.status).toBe(404)
+    expect((await world.root.get(`/projects/${target.id}/merge_requests`)).json).toHaveLength(1)
+  })
+})
+
+describe('a quick action of a member who may only comment when its turn comes does nothing', () => {
+  const close = { body: '/close' }
+
+  test.for(['issues', 'merge_requests', 'epics'] as const)('/close in %s', async (noun, { world }) => {
+    const ann = await world.user()
+    const members: [Client, Level][] = [[ann, 'developer']]
+    const opened = { issues: openIssue, merge_requests: openMergeRequest, epics: openEpic }[noun]
+    const thing = await opened(world, { members })
+    const holder =
+      'group' in thing ? removed(world, 'groups', thing.group, ann) : removed(world, 'projects', thing.project, ann)
+    await answerDuring(
+      world,
+      () => ann.post(`${thing.at}/notes`, close),
+      holder,
+      (tx) => lockRow(tx, noun, thing.id),
+    )
+    expect((await world.root.get(thing.at)).json.state).toBe('opened')
+  })
+
+  test('/promote', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group({ visibility: 'public', members: [[ann, 'reporter']] })
+    const issue = await openIssue(world, { project: await storedProject(world, { group }) })
+    await answerDuring(
+      world,
+      () => ann.post(`${issue.at}/notes`, { body: '/promote' }),
+      removed(world, 'groups', group, ann),
+      (tx) => lockRow(tx, 'issues', issue.id),
+    )
+    expect((await world.root.get(`/groups/${group.id}/epics`)).json).toEqual([])
+    expect((await world.root.get(issue.at)).json.state).toBe('opened')
+  })
+
+  test('/duplicate of an issue that the member cannot read any more', async ({ world }) => {
+    const { ann, own, there, leaves } = await twoIssues(world)
+    await answerDuring(
+      world,
+      () => ann.post(`${own.at}/notes`, { body: `/duplicate ${there.project.full_path}#${there.iid}` }),
+      leaves,
+      (tx) => lockRow(tx, 'issues', own.id),
+    )
+    expect((await world.root.get(`${there.at}/notes`)).json).toEqual([])
+  })
+})
