@@ -76,6 +76,15 @@ const changes: Record<string, Change> = {
     lock: onProject,
   },
   'PUT releases': { make: release, change: (ann, at) => ann.put(`${at}/releases/v1`, { name: 'b' }), lock: onRelease },
+  'POST tags/release': {
+    change: (ann, at) => ann.post(`${at}/repository/tags/v1/release`, { description: 'b' }),
+    lock: onProject,
+  },
+  'PUT tags/release': {
+    make: (ann, at) => ann.post(`${at}/repository/tags/v1/release`, { description: 'a' }),
+    change: (ann, at) => ann.put(`${at}/repository/tags/v1/release`, { description: 'b' }),
+    lock: onRelease,
+  },
   'DELETE releases': { make: release, change: (ann, at) => ann.delete(`${at}/releases/v1`), lock: onRelease },
   'POST releases/assets/links': {
     make: release,
@@ -179,7 +188,7 @@ describe('404 to a maintainer who was removed while the request waited', () => {
   test.for(Object.keys(changes))('for the changed row, by %s', async (name, { world }) => {
     const { ann, project, at, leaves } = await maintained(world)
     const { make, change, lock } = changes[name]!
-    if (/releases|deployments/.test(name)) await withTag(ann, at)
+    if (/release|deployments/.test(name)) await withTag(ann, at)
     const answer = await make?.(ann, at)
     expect(answer?.status ?? 201).toBe(201)
     const made = { id: answer?.json.id, projectId: project.id }

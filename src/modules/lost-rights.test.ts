@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { answerDuring } from '../../test/during.ts'
-import { waitingFor } from '../../test/tables/instance.ts'
+import { lockRow, waitingFor } from '../../test/tables/instance.ts'
 import { lockProject } from '../../test/tables/projects.ts'
 import { type Answer, type Client, type TestGroup, test, unique, type World } from '../../test/world.ts'
 import type { Tx } from '../db/db.ts'
@@ -8,6 +8,7 @@ import { newPublicKey } from './accounts/ssh-keys/testing.ts'
 import { lockToken } from './accounts/tokens/queries.ts'
 import { lockState } from './accounts/users/state-queries.ts'
 import { lockGroup } from './groups/index.ts'
+import { lockQueue } from './integrations/deliveries/expand-queries.ts'
 import { lockHolder, lockHook } from './integrations/hooks/queries.ts'
 import { lockForkRelations } from './lifecycle/forks/queries.ts'
 import { lockAccess } from './namespaces/index.ts'
@@ -234,6 +235,34 @@ const edits: Record<string, Edit> = {
     edit: (ann, at) => ann.put(`${at}/push_rule`, { deny_delete_tag: true }),
     lock: (tx, id) => lockPushRule(tx, { of: 'project', id }),
   },
+  'DELETE push_rule': {
+    make: gifts['POST push_rule']!,
+    edit: (ann, at) => ann.delete(`${at}/push_rule`),
+    lock: (tx, id) => lockPushRule(tx, { of: 'project', id }),
+  },
+  'DELETE remote_mirrors': {
+    make: gifts['POST remote_mirrors']!,
+    edit: (ann, at, id) => ann.delete(`${at}/remote_mirrors/${id}`),
+    lock: (tx, _, id) => lockRow(tx, 'push_mirrors', id),
+  },
+  'POST remote_mirrors/:id/sync': {
+    make: (ann, at) => ann.post(`${at}/remote_mirrors`, { url: 'https://93.184.216.34/a.git', enabled: true }),
+    edit: (ann, at, id) => ann.post(`${at}/remote_mirrors/${id}/sync`),
+    lock: (tx, _, id) => lockRow(tx, 'push_mirrors', id),
+  },
+  'DELETE integrations': {
+    make: async (ann, at) => ({
+      ...(await ann.put(`${at}/integrations/slack`, { webhook: 'https://93.184.216.34/' })),
+      status: 201,
+    }),
+    edit: (ann, at) => ann.delete(`${at}/integrations/slack`),
+    lock: (tx, _, id) => lockRow(tx, 'hooks', id),
+  },
+  'POST hooks/:id/replay': {
+    make: gifts['POST hooks']!,
+    edit: (ann, at, id) => ann.post(`${at}/hooks/${id}/replay`, { since: new Date().toISOString() }),
+    lock: lockQueue,
+  },
   'POST access_tokens/:id/rotate': {
     make: (ann, at) => ann.post(`${at}/access_tokens`, { name: 'bot', scopes: ['api'], access_level: 40 }),
     edit: (ann, at, id) => ann.post(`${at}/access_tokens/${id}/rotate`),
@@ -327,16 +356,23 @@ describe('a request whose caller loses the right while it waits for a row', () =
     expect(answer.status).toBe(404)
   })
 
-  test.for(['renames', 'deletes'])(
+  test.for(['renames', 'deletes', 'unlinks'])(
     '404 to an owner who %s a project and was removed meanwhile',
     async (what, { world }) => {
       const ann = await world.user()
       const group = await world.group({ members: [[ann, 'owner']] })
       const project = await world.project({ group })
       const at = `/projects/${project.id}`
+      if (what === 'unlinks') {
+        const source = await world.project()
+        expect((await world.root.post(`${at}/fork/${source.id}`)).status).toBe(201)
+      }
       const answer = await answerDuring(
         world,
-        () => (what === 'renames' ? ann.put(at, { name: unique('renamed') }) : ann.delete(at)),
+        () =>
+          what === 'renames'
+            ? ann.put(at, { name: unique('renamed') })
+            : ann.delete(what === 'deletes' ? at : `${at}/fork`),
         () => world.root.delete(`/groups/${group.id}/members/${ann.id}`),
         (tx) => lockProject(tx, project.id),
       )

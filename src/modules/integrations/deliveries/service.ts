@@ -91,6 +91,8 @@ type Test = Omit<Sample, 'payload'> & { kind: string; trigger: Trigger; payload:
 const queue = (ctx: Ctx, hookId: number, event: Test): Promise<DeliveryRow> =>
   ctx.transaction(async (tx) => {
     const id = await insertTest(tx, hookId, event)
+    // The insert waits for changes of the hook.
+    await tx.requirePermission?.()
     if (id === undefined) throw rowNotFound()
     await endPause(tx, hookId)
     await wakeSender(tx)
@@ -101,6 +103,7 @@ const queue = (ctx: Ctx, hookId: number, event: Test): Promise<DeliveryRow> =>
 export const resend = (ctx: Ctx, hookId: number, id: number): Promise<DeliveryRow> =>
   ctx.transaction(async (tx) => {
     const again = await resendDelivery(tx, hookId, id)
+    await tx.requirePermission?.()
     if (again === undefined) throw rowNotFound()
     await endPause(tx, hookId)
     await wakeSender(tx)
@@ -111,6 +114,7 @@ export const resend = (ctx: Ctx, hookId: number, id: number): Promise<DeliveryRo
 export const replay = (ctx: Ctx, hookId: number, since: Date): Promise<{ queued: number }> =>
   ctx.transaction(async (tx) => {
     await lockQueue(tx)
+    await tx.requirePermission?.()
     const queued = await replayDeliveries(tx, hookId, since)
     await endPause(tx, hookId)
     await wakeSender(tx)

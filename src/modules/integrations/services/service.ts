@@ -61,6 +61,7 @@ export async function putService(ctx: Ctx, projectId: number, slug: Slug, input:
 export const removeService = (ctx: Ctx, projectId: number, slug: string): Promise<void> =>
   ctx.transaction(async (tx) => {
     const deleted = await deleteService(tx, projectId, slug)
+    await tx.requirePermission?.()
     if (!deleted) throw missingService()
     await emitChange(ctx, tx, 'service_disabled', projectId, deleted)
   })

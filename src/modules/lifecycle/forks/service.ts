@@ -133,6 +133,7 @@ export async function relateFork(ctx: Ctx, project: ProjectSubject, sourceName: 
 export const endForkRelation = (ctx: Ctx, project: ProjectSubject): Promise<boolean> =>
   ctx.transaction(async (tx) => {
     const sourceId = await unlinkFork(tx, project.id)
+    await tx.requirePermission?.()
     if (sourceId === undefined) return false
     await emit(tx, {
       kind: 'fork_unlinked',

@@ -42,7 +42,9 @@ export const pullMirrorRoutes = [
     returns: PullMirror,
     async handle({ subject, ctx }) {
       await ctx.transaction(async (tx) => {
-        if (!(await restartPullMirror(tx, subject.id))) throw noMirror()
+        const restarts = await restartPullMirror(tx, subject.id)
+        await tx.requirePermission?.()
+        if (!restarts) throw noMirror()
         await enqueue(tx, updatePullMirror, { projectId: subject.id })
       })
       return getPullMirror(ctx, subject.id)

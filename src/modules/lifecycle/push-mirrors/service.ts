@@ -101,6 +101,7 @@ export async function editPushMirror(
 export const removePushMirror = (ctx: Ctx, project: ProjectSubject, id: number): Promise<void> =>
   ctx.transaction(async (tx) => {
     const deleted = await deletePushMirror(tx, project.id, id)
+    await tx.requirePermission?.()
     if (!deleted) throw missing()
     await emitChange(ctx, tx, 'push_mirror_deleted', project.id, { id, ...deleted })
   })
@@ -108,6 +109,10 @@ export const removePushMirror = (ctx: Ctx, project: ProjectSubject, id: number):
 /** Starts an update on request. */
 export async function syncPushMirror(ctx: Ctx, project: ProjectSubject, id: number): Promise<void> {
   await getPushMirror(ctx, project.id, id)
-  if (!(await ctx.transaction((tx) => startPush(tx, project.id, id))))
-    throw invalid('Cannot proceed with the push mirroring. Please verify your mirror configuration.')
+  const isStarted = await ctx.transaction(async (tx) => {
+    const starts = await startPush(tx, project.id, id)
+    await tx.requirePermission?.()
+    return starts
+  })
+  if (!isStarted) throw invalid('Cannot proceed with the push mirroring. Please verify your mirror configuration.')
 }

@@ -49,6 +49,7 @@ export async function openUpload(ctx: Ctx, reply: Reply, project: ProjectSubject
 export async function removeUpload(ctx: Ctx, project: ProjectSubject, name: UploadName): Promise<void> {
   await ctx.transaction(async (tx) => {
     const removed = await deleteUpload(tx, project.id, name)
+    await tx.requirePermission?.()
     if (!removed) throw notFound('File')
     await emit(tx, {
       kind: 'upload_deleted',

@@ -83,6 +83,7 @@ export async function changePushRule(ctx: Ctx, holder: Holder, changes: PushRule
 export const removePushRule = (ctx: Ctx, holder: Holder): Promise<void> =>
   ctx.transaction(async (tx) => {
     const id = await deletePushRule(tx, holder)
+    await tx.requirePermission?.()
     if (id === undefined) throw missing()
     await record(ctx, tx, holder, { kind: 'push_rule_deleted', payload: { push_rule_id: id } })
   })

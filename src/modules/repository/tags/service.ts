@@ -181,7 +181,10 @@ export async function addRelease(
   if (!(await findTagRef(openRepository(ctx, project), tag))) throw notFound('Tag')
   const release = { projectId: project.id, tag, description, authorId: ctx.actor!.id }
   await ctx.transaction(async (tx) => {
-    if (!(await insertRelease(tx, release))) throw conflict('Release already exists')
+    const isInserted = await insertRelease(tx, release)
+    // The insert waits for changes of the project.
+    await tx.requirePermission?.()
+    if (!isInserted) throw conflict('Release already exists')
     await emitReleaseEvent(tx, ctx, 'release_created', project, tag)
   })
   return { tag, description }
@@ -196,7 +199,9 @@ export async function editRelease(
 ): Promise<ReleaseRow> {
   if (!(await findTagRef(openRepository(ctx, project), tag))) throw notFound('Tag')
   await ctx.transaction(async (tx) => {
-    if (!(await updateRelease(tx, project.id, tag, description))) throw notFound('Release')
+    const isUpdated = await updateRelease(tx, project.id, tag, description)
+    await tx.requirePermission?.()
+    if (!isUpdated) throw notFound('Release')
     await emitReleaseEvent(tx, ctx, 'release_updated', project, tag)
   })
   return { tag, description }
