@@ -187,6 +187,31 @@ describe('a quick action of a member who may only comment when its turn comes do
     expect((await world.root.get(thing.at)).json.state).toBe('opened')
   })
 
+  test.for(['issues', 'merge_requests'] as const)('/spend in %s', async (noun, { world }) => {
+    const ann = await world.user()
+    const members: [Client, Level][] = [[ann, 'developer']]
+    const thing = await { issues: openIssue, merge_requests: openMergeRequest }[noun](world, { members })
+    await answerDuring(
+      world,
+      () => ann.post(`${thing.at}/notes`, { body: '/spend 1h' }),
+      removed(world, 'projects', thing.project, ann),
+      (tx) => lockRow(tx, noun, thing.id),
+    )
+    expect((await world.root.get(`${thing.at}/time_stats`)).json.total_time_spent).toBe(0)
+  })
+
+  test('/approve', async ({ world }) => {
+    const ann = await world.user()
+    const { project, id, at } = await openMergeRequest(world, { members: [[ann, 'developer']] })
+    await answerDuring(
+      world,
+      () => ann.post(`${at}/notes`, { body: '/approve' }),
+      removed(world, 'projects', project, ann),
+      (tx) => lockRow(tx, 'merge_requests', id),
+    )
+    expect((await world.root.get(`${at}/approvals`)).json.approved_by).toEqual([])
+  })
+
   test('/promote', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group({ visibility: 'public', members: [[ann, 'reporter']] })

@@ -3,7 +3,7 @@ import { allows } from '../../../access/policy.ts'
 import type { QuickActions } from '../../discussion/index.ts'
 import { asNoteable } from '../epics/noteable.ts'
 import { type EpicEdit, editEpic } from '../epics/service.ts'
-import { type EpicSubject, epicNotFound } from '../epics/subject.ts'
+import { type EpicSubject, epicNotFound, loadEpicById } from '../epics/subject.ts'
 import { changeableEpic } from '../epics/tree.ts'
 import { type Command, type Commanded, commandSet, type Right, type SharedEdit } from '../quick-actions/command.ts'
 import { commonCommands, epicNamed } from '../quick-actions/shared.ts'
@@ -101,6 +101,10 @@ export const epicActions = (subject: EpicSubject): QuickActions =>
     place: { of: 'group', id: subject.group_id, full_path: subject.group.full_path },
     state: subject.state,
     may: (ctx, right) => allows(epicPolicy[abilities[right]], ctx.actor, subject.facts),
+    async mayNow(ctx, right) {
+      const now = await loadEpicById(subject.id, ctx)
+      return now !== undefined && allows(epicPolicy[abilities[right]], ctx.actor, now.facts)
+    },
     update: (ctx, edit) => editEpic(ctx, subject, edit),
     epic: subject,
   })

@@ -227,6 +227,10 @@ export const issueActions = (subject: IssueSubject): QuickActions =>
     place: { of: 'project', id: subject.project.id, full_path: subject.project.full_path },
     state: subject.state,
     may: (ctx, right) => allows(issuePolicy[abilities[right]], ctx.actor, subject.facts),
+    async mayNow(ctx, right) {
+      const now = await loadIssueById(subject.id, ctx)
+      return now !== undefined && allows(issuePolicy[abilities[right]], ctx.actor, now.facts)
+    },
     update: (ctx, edit) => editIssue(ctx, subject, edit),
     issue: subject,
   })

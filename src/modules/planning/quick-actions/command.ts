@@ -1,5 +1,6 @@
+import { alsoAsking } from '../../../api/also-asking.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import { Failure, type FailureKind } from '../../../kernel/failure.ts'
+import { Failure, type FailureKind, forbidden } from '../../../kernel/failure.ts'
 import type { Applied, PlannedNoteable, QuickAction, QuickActions, TextPlace, Tracked } from '../../discussion/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 
@@ -29,6 +30,8 @@ export type Commanded<E extends SharedEdit> = {
   readonly place: TextPlace
   readonly state: string
   readonly may: (ctx: Ctx, right: Right) => boolean
+  /** The same, read again. */
+  readonly mayNow: (ctx: Ctx, right: Right) => Promise<boolean>
   /** Updates it, with the consequences of an update through the API. */
   readonly update: (ctx: Ctx, edit: E) => Promise<unknown>
 }
@@ -89,6 +92,12 @@ export function commandSet<E extends SharedEdit, T extends Commanded<E>>(
   return { names, of: (subject) => ({ known: names, apply: (ctx, actions) => apply(ctx, byName, subject, actions) }) }
 }
 
+/** The context in which an action runs: its request has asked for the right to comment only. */
+const asking = (ctx: Ctx, subject: Pick<Commanded<SharedEdit>, 'mayNow'>, right: Right): Ctx =>
+  alsoAsking(ctx, async (now) => {
+    if (!(await subject.mayNow(now, right))) throw forbidden()
+  })
+
 /** Applies actions in their order: all attributes in one update, then the rest. An action that fails changes nothing. */
 async function apply<E extends SharedEdit, T extends Commanded<E>>(
   ctx: Ctx,
@@ -97,17 +106,17 @@ async function apply<E extends SharedEdit, T extends Commanded<E>>(
   actions: readonly QuickAction[],
 ): Promise<Applied> {
   const edit = {} as E
-  const planned: { readonly name: string; readonly effect: Effect | undefined }[] = []
+  const planned: { readonly name: string; readonly needs: Right; readonly effect: Effect | undefined }[] = []
   for (const { name, argument } of actions) {
     const command = commands.get(name)!
     const effect = subject.may(ctx, command.needs) ? await command.plan({ ctx, subject, argument, edit }) : undefined
-    planned.push({ name, effect })
+    planned.push({ name, needs: command.needs, effect })
   }
   const isUpdated = Object.keys(edit).length === 0 || (await succeeds(() => subject.update(ctx, edit)))
   const summary: string[] = []
-  for (const { name, effect } of planned) {
+  for (const { name, needs, effect } of planned) {
     const { run } = effect ?? {}
-    const isDone = effect !== undefined && (run ? await succeeds(() => run(ctx)) : isUpdated)
+    const isDone = effect !== undefined && (run ? await succeeds(() => run(asking(ctx, subject, needs))) : isUpdated)
     summary.push(isDone ? effect.says : couldNot(name))
   }
   return { changes: isUpdated ? edit : {}, summary }

@@ -1,7 +1,8 @@
 import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
 import { allows } from '../../../access/policy.ts'
+import { alsoAsking } from '../../../api/also-asking.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import { rowNotFound } from '../../../kernel/failure.ts'
+import { forbidden, rowNotFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import type { QuickActions } from '../../discussion/index.ts'
 import {
@@ -91,6 +92,12 @@ const removeReviewer: MergeRequestCommand = {
   },
 }
 
+/** The context in which the caller approves, with that right after a wait, too. */
+const approving = (ctx: Ctx, found: MergeRequestSubject): Ctx =>
+  alsoAsking(ctx, async (now) => {
+    if (!may(now, 'approve', await reload(now, found))) throw forbidden()
+  })
+
 /** Approves the head that the author of the text saw last: the current one. */
 const approveIt: MergeRequestCommand = {
   names: ['approve'],
@@ -100,7 +107,7 @@ const approveIt: MergeRequestCommand = {
     if (!planOffers(ctx.plan, 'starter') || !may(ctx, 'approve', current)) return undefined
     return {
       says: 'Approved the current merge request.',
-      run: (context) => approve(context, current, { sha: undefined, password: undefined }),
+      run: (context) => approve(approving(context, current), current, { sha: undefined, password: undefined }),
     }
   },
 }
@@ -171,6 +178,7 @@ export const mergeRequestActions = (subject: MergeRequestSubject): QuickActions 
     place: { of: 'project', id: subject.project.id, full_path: subject.project.full_path },
     state: subject.state,
     may: (ctx, right) => may(ctx, abilities[right], subject),
+    mayNow: async (ctx, right) => may(ctx, abilities[right], await reload(ctx, subject)),
     update: (ctx, edit) => editCurrent(ctx, subject, edit),
     mergeRequest: subject,
   })
