@@ -168,6 +168,24 @@ describe('a request that names a second object is refused to a member who lost t
   })
 })
 
+test('an author who became a reporter while the request waited asks only developers to approve', async ({ world }) => {
+  const [ann, bob] = [await world.user(), await world.user()]
+  const { project, id, at } = await openMergeRequest(world, {
+    members: [
+      [ann, 'developer'],
+      [bob, 'reporter'],
+    ],
+    assignee_ids: [ann.id],
+  })
+  const asked = await answerDuring(
+    world,
+    () => ann.put(`${at}/approvers`, { approver_ids: [bob.id], approver_group_ids: [] }),
+    () => world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 20 }),
+    (tx) => lockRow(tx, 'merge_requests', id),
+  )
+  expect(asked).toMatchObject({ status: 200, json: { approvers: [] } })
+})
+
 describe('a quick action of a member who may only comment when its turn comes does nothing', () => {
   const close = { body: '/close' }
 

@@ -7,7 +7,7 @@ import { nameable, requireOverriding } from '../approval-rules/service.ts'
 import { findApprovalSettings } from '../approval-rules/settings-queries.ts'
 import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
-import type { MergeRequestSubject } from '../merge-requests/subject.ts'
+import { type MergeRequestSubject, mergeRequest as mergeRequestSubject } from '../merge-requests/subject.ts'
 import {
   type ApprovalsRow,
   deleteApproval,
@@ -120,13 +120,11 @@ export async function askApprovers(
     const members = groupIds.length === 0 ? [] : await membersOfGroups(tx, ctx.actor, groupIds)
     if (members.length > maxAskedMembers)
       throw invalidFields({ approver_group_ids: [`must have at most ${maxAskedMembers} members`] })
-    const readers = await readersAmong(
-      tx,
-      'MergeRequest',
-      projectId,
-      [...userIds, ...members],
-      nameable(ctx, mergeRequest),
-    )
+    const current = { ...ctx, db: tx }
+    const now = await mergeRequestSubject.load({ id: String(projectId), merge_request_iid: mergeRequest.iid }, current)
+    if (!now) throw rowNotFound()
+    const named = [...userIds, ...members]
+    const readers = await readersAmong(tx, 'MergeRequest', projectId, named, nameable(ctx, now))
     const asked = readers.filter((id) => id !== author_id)
     const added = await replaceApprovers(tx, mergeRequestId, asked)
     if (state !== 'opened') return
