@@ -3,6 +3,7 @@ import { answerDuring } from '../../test/during.ts'
 import { lockRow } from '../../test/tables/instance.ts'
 import { type Answer, type Client, test, type World } from '../../test/world.ts'
 import type { Level } from '../access/levels.ts'
+import { lockGroup } from './groups/index.ts'
 import { openEpic } from './planning/epics/testing.ts'
 import { lockOrder } from './planning/issue-order/queries.ts'
 import { openIssue } from './planning/issues/testing.ts'
@@ -184,6 +185,33 @@ test('an author who became a reporter while the request waited asks only develop
     (tx) => lockRow(tx, 'merge_requests', id),
   )
   expect(asked).toMatchObject({ status: 200, json: { approvers: [] } })
+})
+
+test('404 to a description of a group by an owner who was removed while the change waited', async ({ world }) => {
+  const ann = await world.user()
+  const group = await world.group({ members: [[ann, 'owner']] })
+  const refused = await answerDuring(
+    world,
+    () => ann.put(`/groups/${group.id}`, { description: 'b' }),
+    removed(world, 'groups', group, ann),
+    (tx) => lockGroup(tx, group.id),
+  )
+  expect(refused.status).toBe(404)
+})
+
+test('400 to templates of a project that the owner of the group cannot read any more after a wait', async ({
+  world,
+}) => {
+  const ann = await world.user()
+  const group = await world.group({ members: [[ann, 'owner']] })
+  const project = await world.project({ members: [[ann, 'developer']] })
+  const refused = await answerDuring(
+    world,
+    () => ann.put(`/groups/${group.id}`, { file_template_project_id: project.id }),
+    removed(world, 'projects', project, ann),
+    (tx) => lockGroup(tx, group.id),
+  )
+  expect(refused.status).toBe(400)
 })
 
 describe('a quick action of a member who may only comment when its turn comes does nothing', () => {

@@ -156,20 +156,20 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
   let locksAccess = concernsOthers(group, input)
   const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
   const avatar = await acceptAvatar(ctx, input.avatar)
-  const templates = await templateViolations(ctx, input.file_template_project_id)
   const edit = async (tx: Tx): Promise<'edited' | 'concerns others'> => {
     if (locksAccess) await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
     // Another request has changed what this one leaves as it was. That lock comes first, so the edit begins again.
     if (!locksAccess && concernsOthers(held, input)) return 'concerns others'
+    await tx.requirePermission?.()
     const parent = locksAccess && held.parent_id !== null ? await lockGroup(tx, held.parent_id) : undefined
     const { visibility } = input
     const violations = violationsOf({
       name: input.name === undefined ? [] : groupNameViolations(input.name),
       path: input.path === undefined ? [] : namespacePathViolations(input.path, held.parent_id !== null),
       description: descriptionViolations(input.description),
-      file_template_project_id: templates,
+      file_template_project_id: await templateViolations({ ...ctx, db: tx }, input.file_template_project_id),
       visibility_level:
         visibility === undefined || visibilities[visibility] === held.visibility
           ? []
