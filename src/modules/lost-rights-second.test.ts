@@ -169,6 +169,29 @@ describe('a request that names a second object is refused to a member who lost t
   })
 })
 
+test.for(['POST', 'PATCH'] as const)(
+  'a rule for a branch grants nothing to a user who left the project while %s waited',
+  async (method, { world }) => {
+    const bob = await world.user()
+    const group = await world.group({ members: [[bob, 'developer']] })
+    const project = await world.project({ group, visibility: 'private' })
+    const at = `/projects/${project.id}/protected_branches`
+    const name = 'stable'
+    const { json: rule } = method === 'PATCH' ? await world.root.post(at, { name }) : { json: undefined }
+    const allowed_to_push = [{ user_id: bob.id }]
+    const refused = await answerDuring(
+      world,
+      () =>
+        method === 'POST'
+          ? world.root.post(at, { name, allowed_to_push })
+          : world.root.send('PATCH', `${at}/${name}`, { json: { allowed_to_push } }),
+      removed(world, 'groups', group, bob),
+      (tx) => (method === 'POST' ? lockRow(tx, 'projects', project.id) : lockRow(tx, 'protected_refs', rule.id)),
+    )
+    expect(refused).toMatchObject({ status: 422, json: { error: 'User is not a member of the project' } })
+  },
+)
+
 test('an author who became a reporter while the request waited asks only developers to approve', async ({ world }) => {
   const [ann, bob] = [await world.user(), await world.user()]
   const { project, id, at } = await openMergeRequest(world, {

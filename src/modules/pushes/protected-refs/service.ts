@@ -83,17 +83,15 @@ export async function protectRef(
   grants: Grants,
 ): Promise<ProtectedRefRow> {
   requireName(rule.kind, rule.name)
-  await requireHolders(
-    ctx,
-    project,
-    each(grants).flatMap(([, given]) => given),
-  )
+  const granted = each(grants).flatMap(([, given]) => given)
+  await requireHolders(ctx, project, granted)
   const made = { ...rule, projectId: project.id }
   return ctx.transaction(async (tx) => {
     const id = await insertProtectedRef(tx, made)
     if (id === undefined) throw conflict(`${nouns[rule.kind]} '${rule.name}' already exists`)
     // The insert waits for changes of the project.
     await tx.requirePermission?.()
+    await requireHolders({ ...ctx, db: tx }, project, granted)
     for (const [action, given] of each(grants)) await insertGrants(tx, id, action, given)
     await record(tx, ctx, project.id, 'ref_protected', rule)
     // Within the transaction: afterwards another request may have removed it.
@@ -130,13 +128,11 @@ export async function changeProtectedRef(
   changes: Partial<Record<RefAction, GrantChanges>>,
 ): Promise<ProtectedRefRow> {
   const actions = Object.entries(changes) as [RefAction, GrantChanges][]
-  await requireHolders(
-    ctx,
-    project,
-    actions.flatMap(([, { add }]) => add),
-  )
+  const added = actions.flatMap(([, { add }]) => add)
+  await requireHolders(ctx, project, added)
   return ctx.transaction(async (tx) => {
     if (!(await lockToChange(ctx, tx, project, rule))) throw notFound(nouns[rule.kind])
+    await requireHolders({ ...ctx, db: tx }, project, added)
     await updateProtectedRef(tx, rule.id, flags)
     for (const [action, { add, remove }] of actions) {
       await deleteGrants(tx, rule.id, action, remove === 'all' ? undefined : remove)
