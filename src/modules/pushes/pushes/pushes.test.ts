@@ -8,7 +8,9 @@ import { eventsOf } from '../../../../test/tables/events.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { agePush, pushRows, refsOfPush } from '../../../../test/tables/pushes.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
+import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import { TestRepository } from '../../../git/testing.ts'
 import { loadProject } from '../../projects/projects/subject.ts'
@@ -24,6 +26,10 @@ const ref = (name: string) => name as RefName
 const oid = (digit: string) => digit.repeat(40) as Oid
 /** The right to push stays. */
 const allowed = async () => {}
+
+/** Records a push of the administrator over HTTP. */
+const intend = (ctx: Ctx, { id }: TestProject, changes: readonly RefChange[]) =>
+  recordIntent(ctx, { projectId: id, actorId: 1, transport: 'http', options: [], changes }, allowed)
 
 /** Commits these files on `branch` and pushes it; resolves with the commit. */
 async function push(world: World, project: TestProject, files: Record<string, string>, branch = 'main'): Promise<Oid> {
@@ -230,13 +236,7 @@ describe('settling of pushes', () => {
     for (const project of [broken, sound]) {
       await push(world, project, { a: 'a' })
       const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
-      pushIds.push(
-        await recordIntent(
-          ctx,
-          { projectId: project.id, actorId: 1, transport: 'http', options: [], changes },
-          allowed,
-        ),
-      )
+      pushIds.push(await intend(ctx, project, changes))
     }
     const states = async () => {
       const rows = await pushRows(world, pushIds, 'state')
@@ -281,17 +281,7 @@ describe('settling of pushes', () => {
     const repo = await openForWriting(ctx, (await loadProject(String(project.id), ctx))!)
     const to = new TestRepository(repo).commit({ a: 'a' }, { branch: '-x' })
     const changes = [{ name: ref('refs/heads/-x'), from: null, to }]
-    const intended = await recordIntent(
-      ctx,
-      {
-        projectId: project.id,
-        actorId: 1,
-        transport: 'http',
-        options: [],
-        changes,
-      },
-      allowed,
-    )
+    const intended = await intend(ctx, project, changes)
     expect(await settle(ctx, intended)).toHaveLength(1)
     expect((await world.root.get(`/projects/${project.id}`)).json.default_branch).toBeNull()
   })
@@ -300,17 +290,7 @@ describe('settling of pushes', () => {
     const project = await world.project()
     const ctx = await contextFor(world, world.root)
     const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
-    const intended = await recordIntent(
-      ctx,
-      {
-        projectId: project.id,
-        actorId: 1,
-        transport: 'http',
-        options: [],
-        changes,
-      },
-      allowed,
-    )
+    const intended = await intend(ctx, project, changes)
     expect(await settle(ctx, intended)).toEqual([])
     expect(await events(world, project)).toEqual([])
     expect(await pushRows(world, intended, 'state')).toEqual([{ state: 'dropped' }])
