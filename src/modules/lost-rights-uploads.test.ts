@@ -1,8 +1,7 @@
 import { FormData } from 'undici'
 import { expect } from 'vitest'
-import { waitingFor } from '../../test/tables/instance.ts'
+import { answerDuring } from '../../test/during.ts'
 import { type Answer, type Client, type TestProject, test, unique, type World } from '../../test/world.ts'
-import type { Tx } from '../db/db.ts'
 import { digestOf, imageAt, octets, Registry, repositoryOf } from '../edges/registry/testing.ts'
 import { lockProject } from './projects/index.ts'
 import { holdLock } from './pushes/large-files/lock-queries.ts'
@@ -11,23 +10,6 @@ import { countBlobs, hideBlob } from './registry/blobs/queries.ts'
 import { lockUnusedLinks } from './registry/collection/queries.ts'
 import { lockRepository } from './registry/images/queries.ts'
 import type { ContentDigest } from './registry/names/digests.ts'
-
-/** The answer to an upload whose caller loses the right while its last transaction waits for a lock. */
-async function answerDuring(
-  world: World,
-  lock: (tx: Tx) => Promise<unknown>,
-  upload: () => Promise<Answer>,
-  loseRight: () => Promise<Answer>,
-): Promise<Answer> {
-  const sent = await world.db.transaction(async (tx) => {
-    await lock(tx)
-    const waiting = upload()
-    await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(1)
-    expect((await loseRight()).status).toBeLessThan(300)
-    return { waiting }
-  })
-  return sent.waiting
-}
 
 const remove = (world: World, { id }: Client, project: TestProject): Promise<Answer> =>
   world.root.delete(`/projects/${project.id}/members/${id}`)
@@ -56,51 +38,39 @@ test('401 to the completion of a layer, and no layer, for a member who was remov
   const { id, root, registry, content, digest, at } = await begunUpload(world, project, ann)
   const answer = await answerDuring(
     world,
-    (tx) => hideBlob(tx, id, contentDigest(content)),
     () => registry.send('PUT', `${at}?digest=${digest}`),
     () => remove(world, ann, project),
+    (tx) => hideBlob(tx, id, contentDigest(content)),
   )
   expect(answer.status).toBe(401)
   expect((await root.send('HEAD', `blobs/${digest}`)).status).toBe(404)
 })
 
-test('a layer is not mounted from a project whose member was removed while the mount waited', async ({ world }) => {
-  const ann = await world.user()
-  const source = await world.project({ members: [[ann, 'developer']] })
-  const target = await world.project({ members: [[ann, 'developer']] })
-  const content = unique('secret')
-  const digest = await (await Registry.open(world.root, imageAt(source))).push(content)
-  const { id } = await repositoryOf(world, source)
-  const registry = await Registry.open(ann, imageAt(target), 'pull,push', [imageAt(source)])
-  const answer = await answerDuring(
-    world,
-    (tx) => lockUnusedLinks(tx, 0, { repository_id: id, digest: '' as ContentDigest }, 1),
-    () => registry.send('POST', `blobs/uploads/?mount=${digest}&from=${imageAt(source)}`),
-    () => remove(world, ann, source),
-  )
-  expect(answer.status).toBe(202)
-  expect((await registry.send('HEAD', `blobs/${digest}`)).status).toBe(404)
-})
-
-test('a layer is not mounted into a project whose member was removed while the mount waited', async ({ world }) => {
-  const ann = await world.user()
-  const [source, target] = [
-    await world.project({ members: [[ann, 'developer']] }),
-    await world.project({ members: [[ann, 'developer']] }),
-  ]
-  const digest = await (await Registry.open(world.root, imageAt(source))).push(unique('layer'))
-  const { id } = await repositoryOf(world, source)
-  const registry = await Registry.open(ann, imageAt(target), 'pull,push', [imageAt(source)])
-  const answer = await answerDuring(
-    world,
-    (tx) => lockUnusedLinks(tx, 0, { repository_id: id, digest: '' as ContentDigest }, 1),
-    () => registry.send('POST', `blobs/uploads/?mount=${digest}&from=${imageAt(source)}`),
-    () => remove(world, ann, target),
-  )
-  expect(answer.status).toBe(401)
-  const root = await Registry.open(world.root, imageAt(target))
-  expect((await root.send('HEAD', `blobs/${digest}`)).status).toBe(404)
-})
+test.for([
+  ['from', 202],
+  ['into', 401],
+] as const)(
+  'a layer is not mounted %s a project whose member was removed while the mount waited',
+  async ([where, status], { world }) => {
+    const ann = await world.user()
+    const [source, target] = [
+      await world.project({ members: [[ann, 'developer']] }),
+      await world.project({ members: [[ann, 'developer']] }),
+    ]
+    const digest = await (await Registry.open(world.root, imageAt(source))).push(unique('layer'))
+    const { id } = await repositoryOf(world, source)
+    const registry = await Registry.open(ann, imageAt(target), 'pull,push', [imageAt(source)])
+    const answer = await answerDuring(
+      world,
+      () => registry.send('POST', `blobs/uploads/?mount=${digest}&from=${imageAt(source)}`),
+      () => remove(world, ann, where === 'from' ? source : target),
+      (tx) => lockUnusedLinks(tx, 0, { repository_id: id, digest: '' as ContentDigest }, 1),
+    )
+    expect(answer.status).toBe(status)
+    const root = await Registry.open(world.root, imageAt(target))
+    expect((await root.send('HEAD', `blobs/${digest}`)).status).toBe(404)
+  },
+)
 
 test.for(['PUT', 'DELETE', 'DELETE of a layer', 'DELETE by the API', 'bulk DELETE', 'DELETE of all'] as const)(
   'a %s of an image is refused to a member who was removed while it waited for the repository',
@@ -124,9 +94,9 @@ test.for(['PUT', 'DELETE', 'DELETE of a layer', 'DELETE by the API', 'bulk DELET
     }
     const answer = await answerDuring(
       world,
-      (tx) => lockRepository(tx, id),
       requests[change],
       () => remove(world, ann, project),
+      (tx) => lockRepository(tx, id),
     )
     expect([401, 404]).toContain(answer.status)
     expect(await root.tags()).toEqual(['v1'])
@@ -145,7 +115,6 @@ test('401 to the completion of a layer for a project that was renamed meanwhile,
   const path = unique('renamed')
   const answer = await answerDuring(
     world,
-    (tx) => hideBlob(tx, id, contentDigest(content)),
     () => registry.send('PUT', `${at}?digest=${digest}`),
     async () => {
       await world.root.put(`/projects/${project.id}`, { path })
@@ -157,6 +126,7 @@ test('401 to the completion of a layer for a project that was renamed meanwhile,
       })
       return world.root.post(`/projects/${other.json.id}/members`, { user_id: ann.id, access_level: 30 })
     },
+    (tx) => hideBlob(tx, id, contentDigest(content)),
   )
   expect(answer.status).toBe(401)
   const renamed = await Registry.open(world.root, `${group.full_path}/${path}`.toLowerCase())
@@ -172,9 +142,9 @@ test('403 to an LFS file, which is not stored, of a member who was removed while
   const path = `//${project.full_path}.git/info/lfs/objects/${oidOf(content)}/${content.length}`
   const answer = await answerDuring(
     world,
-    (tx) => countBlobs(tx, project.id),
     () => ann.send('PUT', path, { headers: basic(ann), body: content }),
     () => remove(world, ann, project),
+    (tx) => countBlobs(tx, project.id),
   )
   expect(answer.status).toBe(403)
   const asked = { operation: 'download', objects: [{ oid: oidOf(content), size: content.length }] }
@@ -188,9 +158,9 @@ test('403 to the removal of an LFS lock by a member who was removed while the re
   const { lock } = (await lfs(ann, project, 'POST', 'locks', { json: { path: 'picture.psd' } })).json
   const answer = await answerDuring(
     world,
-    (tx) => holdLock(tx, project.id, Number(lock.id)),
     () => lfs(ann, project, 'POST', `locks/${lock.id}/unlock`, { json: {} }),
     () => remove(world, ann, project),
+    (tx) => holdLock(tx, project.id, Number(lock.id)),
   )
   expect(answer.status).toBe(403)
   expect((await lfs(world.root, project, 'GET', 'locks')).json.locks).toMatchObject([{ id: lock.id }])
@@ -205,9 +175,9 @@ test('403 to a file for a project, which is not stored, of a user who was blocke
   form.set('file', new Blob(['content']), 'notes.txt')
   const answer = await answerDuring(
     world,
-    (tx) => lockProject(tx, project.id),
     () => ann.send('POST', `/projects/${project.id}/uploads`, { body: form }),
     () => world.root.post(`/users/${ann.id}/block`),
+    (tx) => lockProject(tx, project.id),
   )
   expect(answer.status).toBe(403)
   expect((await world.root.get(`/projects/${project.id}/uploads`)).json).toEqual([])

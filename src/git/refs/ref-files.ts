@@ -175,7 +175,7 @@ function compareNames(one: string, other: string): number {
   return one.length - other.length
 }
 
-/** Surrogates stand for code points after those of all other code units. */
+/** Surrogates stand for code points after all that one code unit can be. */
 const placeOf = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit)
 
 /** Branches and tags whose files are damaged. A git command for all refs fails without `--exclude` of these. */

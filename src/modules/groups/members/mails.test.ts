@@ -7,7 +7,7 @@ import { deliverMemberMail } from './mail-jobs.ts'
 const bases = ['groups', 'projects'] as const
 const addressOf = (who: Client) => `${who.username}@example.com`
 
-/** Those of the users to whom waiting mails about members are sent now. */
+/** The users to whom the waiting mails about members are sent now. */
 async function deliveredTo(world: World, users: readonly Client[]): Promise<readonly Client[]> {
   const sent: string[] = []
   const mailer = { send: async ({ to }: { to: string }) => void sent.push(to) }

@@ -161,8 +161,8 @@ export const sideRepositoriesWithoutHolder = (db: Db, limit: number): Promise<Si
 const longestImport = 16
 
 /**
- * Those of them that get no holder any more: what an import of a project or group fills waits for one until the import ends. The tables of
- * imports are those of later modules.
+ * Repositories without a holder that get none any more: what an import of a project or group fills waits for one until the import ends.
+ * The tables of imports belong to later modules.
  */
 export const abandonedSideRepositories = (db: Db, limit: number): Promise<SideRepository[]> =>
   db.rows(

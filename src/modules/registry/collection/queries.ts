@@ -49,7 +49,7 @@ export async function lockEmptyRepositories(tx: Tx, hours: number, after: number
   return rows.map(({ id }) => id)
 }
 
-/** Deletes those of the locked repositories that are still empty. */
+/** Deletes the locked repositories that are still empty. */
 export const deleteEmptyRepositories = (tx: Tx, ids: readonly number[], hours: number): Promise<number> =>
   tx.run(sql`delete from container_repositories r where r.id = any(${ids}::bigint[]) and ${isEmpty(hours)}`)
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
+import { answerDuring } from '../../../../test/during.ts'
 import { auditOfNoun } from '../../../../test/tables/events.ts'
-import { waitingFor } from '../../../../test/tables/instance.ts'
 import { addApprovalRules, changeMergeRequest } from '../../../../test/tables/review.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 import { lockMergeRequest } from '../merge-requests/queries.ts'
@@ -234,15 +234,13 @@ describe('approval rules of a merge request', () => {
     const { ann, at, id, project, rules } = await opened(world)
     const source = (await world.root.post(rules, { name: 'P', approvals_required: 1 })).json
     const wish = { name: 'P', approvals_required: 1, approval_project_rule_id: source.id, user_ids: [ann.id] }
-    const sent = await world.db.transaction(async (tx) => {
-      await lockMergeRequest(tx, id)
-      const waiting = ann.post(`${at}/approval_rules`, wish)
-      await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(1)
-      const demoted = await world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 20 })
-      expect(demoted.status).toBe(200)
-      return { waiting }
-    })
-    expect((await sent.waiting).status).toBe(403)
+    const refused = await answerDuring(
+      world,
+      () => ann.post(`${at}/approval_rules`, wish),
+      () => world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 20 }),
+      (tx) => lockMergeRequest(tx, id),
+    )
+    expect(refused.status).toBe(403)
   })
 
   test('a project can forbid rules and numbers of single merge requests, and ignores existing ones', async ({
