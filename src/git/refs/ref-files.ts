@@ -106,12 +106,14 @@ function packedRefs(repo: Repository): PackedRefs | 'ask' {
 /** The direct content of a folder of refs. */
 type Folder = {
   readonly path: string
-  readonly facts: string
   readonly refs: readonly RefFile[]
   readonly folders: readonly string[]
   /** Names of refs whose files are damaged. */
   readonly broken: readonly RefName[]
 }
+
+/** A folder as it was read; one that is not settled may have changed since, although its modification time is the same. */
+type ReadFolder = { readonly facts: string; readonly isSettled: boolean; readonly folder: Folder }
 
 type Listing = { readonly parts: readonly object[]; readonly refs: readonly RefFile[] }
 
@@ -214,15 +216,18 @@ const settledAfterMs = 2000
 /** Files read concurrently. */
 const atOnce = 64
 
-/** Cached while the folder's modification time is unchanged: every ref update renames a new file into the folder. */
+/**
+ * Cached while the folder's modification time is unchanged: every ref update renames a new file into the folder. The same object as long as the
+ * content is, also when it was read again: lists and their orders depend on that.
+ */
 async function readFolder(repo: Repository, path: string): Promise<Folder | 'ask' | undefined> {
   const place = `${repo.gitDir}/${path}`
   const found = statSync(place, { throwIfNoEntry: false })
   if (!found) return undefined
   const facts = `${found.ino} ${found.mtimeMs}`
   const key = `${repo.cacheKey}folder ${path}`
-  const known = repo.git.cache.get(key) as Folder | undefined
-  if (known?.facts === facts) return known
+  const known = repo.git.cache.get(key) as ReadFolder | undefined
+  if (known?.isSettled && known.facts === facts) return known.folder
   const isSettled = Date.now() - found.mtimeMs > settledAfterMs
   const entries = await readdir(place, { withFileTypes: true }).catch(missingAs([]))
   const folders: string[] = []
@@ -243,10 +248,22 @@ async function readFolder(repo: Repository, path: string): Promise<Folder | 'ask
       if (typeof ref === 'string') broken.push(ref)
       else if (ref) refs.push(ref)
     }
-  const folder: Folder = { path, facts, refs, folders, broken }
-  if (isSettled) repo.git.cache.set(key, folder, { size: 250 * refs.length + 500 })
+  const read: Folder = { path, refs, folders, broken }
+  const folder = known && isSame(known.folder, read) ? known.folder : read
+  repo.git.cache.set(key, { facts, isSettled, folder } satisfies ReadFolder, { size: 250 * refs.length + 500 })
   return folder
 }
+
+const isSame = (one: Folder, other: Folder): boolean =>
+  areSame(one.refs, other.refs, (left, right) => left.name === right.name && left.oid === right.oid) &&
+  areSame(one.folders, other.folders) &&
+  areSame(one.broken, other.broken)
+
+const areSame = <T>(
+  one: readonly T[],
+  other: readonly T[],
+  isEqual = (left: T, right: T): boolean => left === right,
+): boolean => one.length === other.length && one.every((each, index) => isEqual(each, other[index]!))
 
 /** The name of a ref whose file is damaged. */
 async function readLoose(repo: Repository, name: string): Promise<RefFile | RefName | 'ask' | undefined> {
