@@ -205,7 +205,9 @@ export async function editProject(
       // Locks the source before its fork, in the same order as lowering a visibility, to avoid deadlocks.
       const sourceVisibility = input.visibility === undefined ? undefined : await lockForkSource(tx, project.id)
       const renames = input.name !== undefined && input.name !== project.name
-      const held = await (renames ? lockProjectKey : lockProject)(tx, project.id)
+      // A push that deletes the branch sees the new default branch, or is seen (`recordIntent` of `pushes`).
+      const excludesPushes = renames || input.default_branch !== undefined
+      const held = await (excludesPushes ? lockProjectKey : lockProject)(tx, project.id)
       if (!held) throw notFound('Project')
       if (held.namespace_id !== namespace?.id) throw movedConcurrently()
       await tx.requirePermission?.()

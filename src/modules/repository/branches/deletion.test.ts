@@ -1,9 +1,11 @@
 import { describe, expect } from 'vitest'
+import { waitingFor } from '../../../../test/tables/instance.ts'
 import { pushesTo } from '../../../../test/tables/pushes.ts'
 import { git, temporaryFolder, test } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import { recordIntent } from '../../pushes/pushes/journal.ts'
+import { insertPush } from '../../pushes/pushes/queries.ts'
 import { duringMove, storedProject } from '../commits/testing.ts'
 import { deleteMergedBranches } from './jobs.ts'
 import { branchAt } from './testing.ts'
@@ -44,6 +46,25 @@ describe('DELETE branches', () => {
       expect((await world.root.get(branchAt(id, default_branch))).status, `round ${round}`).toBe(200)
       await world.root.put(`/projects/${id}`, { default_branch: 'main' })
     }
+  })
+
+  test('a branch does not become the default branch while the record of its deletion is being written', async ({
+    world,
+  }) => {
+    const { id, repository } = await storedProject(world)
+    const from = repository.commit({ a: '1' })
+    repository.git('update-ref', 'refs/heads/x', 'main')
+    const changes = [{ name: 'refs/heads/x' as RefName, from, to: null }]
+    const { chosen } = await world.db.transaction(async (tx) => {
+      await insertPush(tx, { projectId: id, actorId: 1, transport: 'http', options: [], changes })
+      let isAnswered = false
+      const chosen = world.root.put(`/projects/${id}`, { default_branch: 'x' }).finally(() => {
+        isAnswered = true
+      })
+      await expect.poll(async () => isAnswered || (await waitingFor(world, 'lock')).length > 0).toBe(true)
+      return { chosen }
+    })
+    expect((await chosen).status).toBe(400)
   })
 
   test('a branch becomes the default branch while only another branch, or one of another project, is deleted', async ({
