@@ -19,6 +19,19 @@ export type Crowded = {
   readonly among?: number
 }
 
+/**
+ * How the rows of all other parts are found if those of the first one fill a page: the last of these ends it, so the others can only be before it.
+ * The first rows of the whole table, up to that one, are looked at. Only if that row is not among them, all other parts are read.
+ */
+export type Preceding = {
+  /** Whether looking at these takes less than reading the other parts, for a page that ends with row number `rows`. Has no columns, and is cheap. */
+  readonly when: (rows: number) => Sql
+  /** As that of `Crowded`. The range may begin with a condition: `and … order by … limit …`. */
+  readonly from: Crowded['from']
+  /** The row belongs to one of the other parts. */
+  readonly where: Sql
+}
+
 /** Rows of a list that are read separately. */
 export type ListPart = {
   /** A condition in addition to those of the list. */
@@ -30,6 +43,8 @@ export type ListPart = {
   readonly few?: boolean
   /** For a part with `few` that may have many rows after all. */
   readonly crowded?: Crowded
+  /** For a first part without `few` which may have many of the rows of the list. The first key of the order is never null. */
+  readonly preceding?: Preceding
   /** Fewer tables to read the part from, and conditions, instead of those of the list: `where` of the part implies the others. For lists without keyset. */
   readonly own?: { readonly from: Sql; readonly where: Sql }
   /** The same rows `from` fewer tables, to be counted. */

@@ -1,6 +1,12 @@
 import { byKey, type Statement } from '../db/db.ts'
 import { empty, join, literal, raw, type Sql, sql } from '../db/sql.ts'
-import { everything, type List, type ListPart } from './list.ts'
+import { everything, type List, type ListPart, type Preceding } from './list.ts'
+
+/** Pages that end with this row or before are filled by the first part, if it can. For later ones the other parts do not take longer. */
+const precedingRows = 64
+
+/** Rows of the table that are looked at for each row of such a page at most. */
+const walkedForOne = 64
 
 /** The rows of a page, with all columns. */
 export function pageStatement(list: List, where: Sql, limit: number, offset: number): Sql {
@@ -26,13 +32,44 @@ const sortedBy = (order: List['order']): Sql =>
  * within let the planner know that few rows are read, and those around them end with the page.
  */
 export function pickedRows(list: List, where: Sql, limit: number, offset: number): Sql {
-  const { from, key, order, parts, given } = list
+  const { parts = [everything], given } = list
+  const rows = offset + limit
+  const read = readsUpTo(rows, list, where)
+  const page = (candidates: readonly Sql[]) => sql`
+    select picked
+    from (${join(candidates, ' union all ')}) as candidates
+    order by ${read.merged}
+    limit ${limit}
+    offset ${offset}
+  `
+  const [first, ...others] = parts
+  if (!first.preceding || rows > precedingRows || others.length === 0)
+    return sql`${given ? sql`with ${given}` : empty} ${page(parts.map((part) => read.part(part)))}`
+  const { picked } = read
+  const last = raw('(select picked from last_row)')
+  const areEnough = raw('(select are_enough from preceding_read)')
+  return sql`
+    with ${given ? sql`${given},` : empty} first_part as materialized ${read.part(first)},
+    last_row as materialized (select ${picked} from first_part order by ${read.merged} limit 1 offset ${rows - 1}),
+    preceding as materialized ${read.upTo(first.preceding, raw('last_row'))},
+    preceding_read as materialized (
+      select count(*) >= ${rows} or coalesce(bool_or(picked = ${last}), false) as are_enough from preceding
+    ) ${page([
+      sql`select ${picked} from first_part`,
+      sql`select ${picked} from preceding where ${areEnough} and picked is distinct from ${last}`,
+      ...others.map((part) => read.part(part, sql`not ${areEnough}`)),
+    ])}
+  `
+}
+
+/** How the first `rows` rows of a list are read, each as `picked`. */
+function readsUpTo(rows: number, list: List, where: Sql) {
+  const { from, key, order } = list
   const names = order.map((_, index) => raw(`sorted_${index}`))
   const columns = order.map(({ by }, index) => sql`${by} as ${names[index]!}`)
   const merged = sortedBy(order.map((key, index) => ({ ...key, by: names[index]! })))
   // Named, because `*` counts as a read of whole rows (`TableCatalogue`).
   const picked = sql`picked, ${join(names, ', ')}`
-  const rows = offset + limit
   const needed = rowsToPlan(rows, list)
   // Materialized, so that the planner expects all of them to be read.
   const exactly = (candidates: Sql) => sql`
@@ -43,33 +80,45 @@ export function pickedRows(list: List, where: Sql, limit: number, offset: number
       limit ${rows}
     )
   `
-  const rowsOf = ({ own }: ListPart, condition: Sql, tables = own?.from ?? from) =>
+  const rowsOf = ({ own }: Pick<ListPart, 'own'>, condition: Sql, tables = own?.from ?? from) =>
     sql`select ${key!} as picked, ${join(columns, ', ')} ${tables} where ${own?.where ?? where} and ${condition}`
   // `offset 0` keeps the planner from reading in order.
   const sorted = (found: Sql) => exactly(sql`select ${picked} from (${found} offset 0) as few order by ${merged}`)
   const inOrder = (found: Sql) => exactly(sql`${found} order by ${sortedBy(order)}`)
-  const candidates = (parts ?? [everything]).map((part) => {
-    if (!part.few) return inOrder(rowsOf(part, part.where))
-    if (!part.crowded) return sorted(rowsOf(part, part.where))
-    const { when, from: walked, where: condition, among = 256 } = part.crowded
-    const range = sql`order by ${sortedBy(order)} limit ${literal(Math.min(among * needed, 2 ** 16))}`
-    const checked = rowsOf(part, sql`${when(rows)} and ${condition}`, walked(range))
-    const found = raw('(select count(*) from checked)')
-    return sql`
-      (
-        with checked as materialized ${inOrder(checked)} select ${picked} from checked where ${found} >= ${rows}
-        union all ${sorted(rowsOf(part, sql`${part.where} and ${found} < ${rows}`))}
-      )
-    `
-  })
-  return sql`
-    ${given ? sql`with ${given}` : empty}
-    select picked
-    from (${join(candidates, ' union all ')}) as candidates
-    order by ${merged}
-    limit ${limit}
-    offset ${offset}
-  `
+  const firstOfTable = (among: number) =>
+    sql`order by ${sortedBy(order)} limit ${literal(Math.min(among * needed, 2 ** 16))}`
+  return {
+    picked,
+    merged,
+
+    /** The rows of a part, if a condition without columns is met. */
+    part(part: ListPart, onlyIf = raw('true')): Sql {
+      if (!part.few) return inOrder(rowsOf(part, sql`${onlyIf} and ${part.where}`))
+      if (!part.crowded) return sorted(rowsOf(part, sql`${onlyIf} and ${part.where}`))
+      const { when, from: walked, where: condition, among = 256 } = part.crowded
+      const tried = sql`${onlyIf} and ${when(rows)} and ${condition}`
+      const checked = inOrder(rowsOf(part, tried, walked(firstOfTable(among))))
+      const found = raw('(select count(*) from checked)')
+      return sql`
+        (
+          with checked as materialized ${checked} select ${picked} from checked where ${found} >= ${rows}
+          union all ${sorted(rowsOf(part, sql`${onlyIf} and ${part.where} and ${found} < ${rows}`))}
+        )
+      `
+    },
+
+    /**
+     * The rows that precede the one in a table expression, and that row itself: if it is missing, there are more, or none were looked for. None are if
+     * the expression is empty.
+     */
+    upTo({ when, from: walked, where: condition }: Preceding, last: Sql): Sql {
+      const [{ by, direction }] = order as [List['order'][number]]
+      const notAfter = raw(direction === 'asc' ? '<=' : '>=')
+      const range = sql`and ${by} ${notAfter} (select sorted_0 from ${last}) ${firstOfTable(walkedForOne)}`
+      const isWanted = sql`${when(rows)} and ((${condition}) or ${key!} = (select picked from ${last}))`
+      return inOrder(rowsOf({}, isWanted, walked(range)))
+    },
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels } from '../../../access/levels.ts'
-import type { List, ListPart } from '../../../api/list.ts'
+import type { List, ListPart, Preceding } from '../../../api/list.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import {
@@ -199,6 +199,8 @@ export type Access = {
   readonly projects: readonly Sql[]
   /** A common table expression: the projects of the caller. */
   readonly given: Sql
+  /** A condition on the project: it is open to the caller, with its noteables that are not confidential. */
+  readonly openProject: Sql
   /** A condition on an audience: the noteable is open to the caller. */
   readonly isOpen: (audience: Sql) => Sql
   /** Those that are open to the caller and meet conditions. Has no number of them. */
@@ -232,6 +234,7 @@ export function accessOf(reached: Reached, caller: Actor): Access {
         ' union all ',
       ),
     ),
+    openProject,
     isOpen,
     // The audience says it all, so that an index is enough.
     open: (filters) =>
@@ -265,8 +268,14 @@ export function partsOf(reached: Reached, caller: Actor): Pick<List, 'parts' | '
   const { confidential = false, labelCondition } = reached
   // Parts are found by labels or asked for them, unless a token has limits: it leaves few.
   const filters = caller.limits ? reached.filters : reached.others
-  const { projects, given, isOpen, open, isClosed, members, own } = accessOf(reached, caller)
-  const openPart = { ...open(filters), ...(!caller.limits && openNumber(reached, isOpen)) }
+  const access = accessOf(reached, caller)
+  const { projects, given, isOpen, open, isClosed, members, own } = access
+  const beforeLast = caller.limits ? undefined : precedingOf(reached, access)
+  const openPart = {
+    ...open(filters),
+    ...(!caller.limits && openNumber(reached, isOpen)),
+    ...(beforeLast && { preceding: beforeLast }),
+  }
   const ownLabelled = labelCondition ? [labelCondition] : []
   const parts = [...(confidential ? [] : [openPart]), members(isClosed), ...own(ownLabelled)]
   return {
@@ -274,6 +283,26 @@ export function partsOf(reached: Reached, caller: Actor): Pick<List, 'parts' | '
     parts: parts as [ListPart, ...ListPart[]],
     given,
     onePlan: isPlannedOnce(reached),
+  }
+}
+
+/**
+ * The noteables that are not open to a caller who may read them, among the first ones in the order of a time. There are as many more of these than rows of the page as
+ * there are more noteables than open ones of the state. To find and sort those of a project takes as long as to look up two projects.
+ */
+function precedingOf(reached: Reached, access: Access): Preceding | undefined {
+  const { type, rows, order, state } = reached
+  if (order === undefined || order === 'other') return undefined
+  const { isOpen, isClosed, openProject, memberships } = access
+  const opened = sql`greatest(1, ${numberFor(type, isOpen, state)})`
+  const enough = (rows: number) => sql`
+    (select least(5000, 20 + ${rows} * greatest(m.reltuples, 1) / ${opened} / 2)::integer ${fromSizes(type)})
+  `
+  const isReader = join([...memberships, ...(kindOf(type).hiddenBy ? [openProject] : [])], ' or ')
+  return {
+    when: (rows) => sql`exists (select from list_projects offset ${enough(rows)})`,
+    from: walked(rows),
+    where: sql`${isClosed} and (${isReader})`,
   }
 }
 
