@@ -9,6 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fsck } from '../../src/git/transfer/maintenance.ts'
 import { bringRepository } from '../../src/modules/lifecycle/forks/testing.ts'
 import { importFromUrl } from '../../src/modules/lifecycle/imports/jobs.ts'
+import { importGroupArchive } from '../../src/modules/portability/imports/group-jobs.ts'
+import { groupExportOf, upload as uploadArchive } from '../../src/modules/portability/testing.ts'
 import { housekeep } from '../../src/modules/projects/repositories/housekeeping.ts'
 import { openRepository } from '../../src/modules/projects/repositories/open.ts'
 import { contextFor } from '../contexts.ts'
@@ -111,6 +113,7 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
   let world: World
   let project: TestProject
   let work: string
+  let groupArchive: Buffer
 
   beforeAll(async () => {
     work = await mkdtemp(join(tmpdir(), 'stithy-work-'))
@@ -122,6 +125,9 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
     await git(work, 'add', '.')
     await git(work, 'commit', '-qm', 'First')
     await git(work, 'push', '-q', world.remote(project, world.root), 'main')
+    const group = await world.group()
+    await world.root.post(`/groups/${group.id}/labels`, { name: 'imported', color: '#112233' })
+    groupArchive = await groupExportOf(world, group.id)
   })
   afterAll(async () => {
     await world?.[Symbol.asyncDispose]().catch(() => {})
@@ -267,6 +273,19 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
           (error: Error) => error.message,
         ),
     },
+    'an import of a group': {
+      prepare: async () => {
+        const path = unique('imported')
+        const { status } = await uploadArchive(world.root, groupArchive, { path, name: path }, '/groups/import')
+        expect(status).toBe(202)
+        return (await world.root.get(`/groups/${path}`)).json.id
+      },
+      write: async (groupId) =>
+        importGroupArchive.run({ groupId }, await contextFor(world, null)).then(
+          () => 'ok',
+          (error: Error) => error.message,
+        ),
+    },
     housekeeping: {
       prepare: () => add(),
       write: async () => {
@@ -363,5 +382,14 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
         default_branch: 'main',
       })
     }
+  })
+  test('an import of a group that a full disk interrupts more often than others may be is made when there is room', async () => {
+    const { prepare, write } = kinds['an import of a group']!
+    const id = (await prepare!()) as number
+    disk!.leavePages(0)
+    for (let n = 0; n < 8; n++) expect(await write(id)).toMatch(diskFull)
+    disk!.free()
+    expect(await write(id)).toBe('ok')
+    expect((await world.root.get(`/groups/${id}/labels`)).json).toMatchObject([{ name: 'imported' }])
   })
 })

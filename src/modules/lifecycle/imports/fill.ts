@@ -8,8 +8,7 @@ import type { RefTip } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { Failure } from '../../../kernel/failure.ts'
-import { isDiskFull } from '../../../kernel/full-disk.ts'
+import { lacksRoom } from '../../../kernel/full-disk.ts'
 import {
   initialBranch,
   lockState,
@@ -74,10 +73,6 @@ export async function fillRepository(
     await ctx.git.removeRepository(draft)
   }
 }
-
-/** Room is made later than after a few attempts. */
-const lacksRoom = (error: unknown): boolean =>
-  isDiskFull(error) || (error instanceof Failure && error.kind === 'storage_full')
 
 /** Marks an import as failed for good. */
 export const endInFailure = (ctx: Ctx, projectId: number, error: string): Promise<void> =>

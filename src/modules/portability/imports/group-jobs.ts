@@ -4,6 +4,7 @@ import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Holder, PortableRecord } from '../../../db/portable/relation.ts'
 import { job } from '../../../jobs/job.ts'
+import { lacksRoom } from '../../../kernel/full-disk.ts'
 import { asAccount } from '../../accounts/index.ts'
 import { loadGroup } from '../../groups/index.ts'
 import type { Avatar } from '../../namespaces/index.ts'
@@ -27,6 +28,7 @@ import {
   deleteArchiveImport,
   deleteEndedImports,
   findArchiveImport,
+  forgetAttempt,
   stuckGroupImports,
 } from './queries.ts'
 import { fillGroupWikis } from './repositories.ts'
@@ -45,7 +47,7 @@ export const importGroupArchive = job({
     const pending = await findArchiveImport(ctx.db, { of: 'group', id: groupId })
     return pending && archiveLimits('import', { userId: pending.user_id, url: undefined })
   },
-  attempts: maxAttempts + 1,
+  attempts: 10,
   async run({ groupId }, ctx) {
     const holder: Holder = { of: 'group', id: groupId }
     const attempt = await countAttempt(ctx.db, holder)
@@ -66,7 +68,10 @@ export const importGroupArchive = job({
       })
     } catch (error) {
       const reason = error instanceof ArchiveRefusal ? error.message : databaseRefusal(error)
-      if (reason === undefined) throw error
+      if (reason === undefined) {
+        if (lacksRoom(error)) await forgetAttempt(ctx.db, holder)
+        throw error
+      }
       await fail(ctx, holder, pending.user_id, reason)
     }
   },

@@ -67,6 +67,10 @@ export const countAttempt = async (db: Db, holder: Holder): Promise<number | und
     )
   )?.attempts
 
+/** Does not count the attempt that `countAttempt` has counted last. */
+export const forgetAttempt = (db: Db, holder: Holder): Promise<number> =>
+  db.run(sql`update archive_imports set attempts = attempts - 1 where ${columnOf(holder)} = ${holder.id}`)
+
 /** The importers of groups whose imports began so long ago that they cannot finish, by group, oldest first; at most 1,000. */
 export const stuckGroupImports = (db: Db, hours: number): Promise<{ namespace_id: number; user_id: number }[]> =>
   db.rows(
