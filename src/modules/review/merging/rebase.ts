@@ -2,10 +2,11 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { rebaseCommits } from '../../../git/merge/rebase.ts'
+import { GitError } from '../../../git/runner/git-error.ts'
 import { fetchCommit } from '../../../git/transfer/fetch.ts'
 import { enqueue, job, retryFailed, takeFailed } from '../../../jobs/job.ts'
 import { longJobLimits } from '../../../jobs/limits.ts'
-import { conflict, forbidden } from '../../../kernel/failure.ts'
+import { conflict, Failure, forbidden } from '../../../kernel/failure.ts'
 import { asAccount, callerSignature } from '../../accounts/index.ts'
 import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { mayPushToBranch, moveRefs } from '../../pushes/index.ts'
@@ -65,12 +66,17 @@ export const rebaseSource = job({
     const isDone =
       asker !== undefined &&
       (await rebase(asker, row).catch((error: unknown) => {
+        if (isInterruption(error)) throw error
         ctx.log.warn({ err: error, merge_request_id: row.id }, 'a rebase failed')
         return false
       }))
     await endRebase(ctx.db, row.id, isDone ? null : failed)
   },
 })
+
+/** Says nothing about the branches: the next attempt may succeed. */
+const isInterruption = (error: unknown): boolean =>
+  error instanceof GitError ? error.signal !== null : error instanceof Failure && error.kind === 'unavailable'
 
 /** Ends rebases that were interrupted at every attempt: without their job they would be in progress until they are requested again. */
 export const endFailedRebases = job({
