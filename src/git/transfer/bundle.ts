@@ -10,7 +10,7 @@ import { branchRef, parseRefName, type RefName, tagRef } from '../format/ref-nam
 import { listRefs, type Ref } from '../refs/refs.ts'
 import type { Repository } from '../repository/repository.ts'
 import { settingsEnv } from '../runner/environment.ts'
-import { gitFailure } from '../runner/git-error.ts'
+import { GitError, gitFailure } from '../runner/git-error.ts'
 
 const timeoutMs = 3 * 60 * 60_000
 const signature = '# v2 git bundle'
@@ -103,7 +103,9 @@ export async function unbundle(repo: Repository, path: string, limits: BundleLim
   await syncFolder(join(repo.objectDir, 'pack'))
   await writeRefs(repo, refs)
   // It reads the object of every ref, and fails if one is missing.
-  const listed = await listRefs(repo, 'refs/').catch(() => {
+  const listed = await listRefs(repo, 'refs/').catch((error: unknown) => {
+    // A signal, or another failure than git's, says nothing about the bundle.
+    if (!(error instanceof GitError) || error.signal !== null) throw error
     throw new BundleRefusal('A reference names an object that is not in the pack')
   })
   if (listed.length !== refs.size) throw new BundleRefusal('A reference names an object that is not in the pack')

@@ -1,27 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { chmod, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { killingGit } from '../../../../test/killing-git.ts'
 import { freshEnv, serve } from '../../../../test/service.ts'
 import { eventually } from '../../../../test/waiting.ts'
-import { temporaryFolder } from '../../../processes/testing/launch.ts'
-
-/** A folder with a `git` that kills the process that started it, the first time that it is to merge. */
-async function killingGit(): Promise<string> {
-  const folder = await temporaryFolder()
-  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
-  const file = join(folder, 'git')
-  await writeFile(
-    file,
-    `#!/bin/sh\ncase "$*" in *merge-tree*) mkdir '${folder}/killed' 2>/dev/null && kill -9 $PPID ;; esac\nexec '${real}' "$@"\n`,
-  )
-  await chmod(file, 0o700)
-  return folder
-}
 
 test('a rebase is repeated when kill -9 of the git runner interrupts it', async () => {
-  const folder = await killingGit()
-  const { root } = await serve({ ...(await freshEnv()), PATH: `${folder}:${process.env['PATH']}` })
+  const { root } = await serve({ ...(await freshEnv()), PATH: await killingGit('*merge-tree*', 'its parent') })
   const { id } = (
     await root.post('/projects', { path: 'rebased', initialize_with_readme: true, default_branch: 'main' })
   ).json
