@@ -1,12 +1,15 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
+import { DatabaseLost } from '../../../db/connection-errors.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { rebaseCommits } from '../../../git/merge/rebase.ts'
+import { RunnerLost } from '../../../git/runner/client.ts'
+import { damageIn } from '../../../git/runner/damage.ts'
 import { GitError } from '../../../git/runner/git-error.ts'
 import { fetchCommit } from '../../../git/transfer/fetch.ts'
 import { enqueue, job, retryFailed, takeFailed } from '../../../jobs/job.ts'
 import { longJobLimits } from '../../../jobs/limits.ts'
-import { conflict, Failure, forbidden } from '../../../kernel/failure.ts'
+import { conflict, forbidden } from '../../../kernel/failure.ts'
 import { asAccount, callerSignature } from '../../accounts/index.ts'
 import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { mayPushToBranch, moveRefs } from '../../pushes/index.ts'
@@ -76,7 +79,9 @@ export const rebaseSource = job({
 
 /** Says nothing about the branches: the next attempt may succeed. */
 const isInterruption = (error: unknown): boolean =>
-  error instanceof GitError ? error.signal !== null : error instanceof Failure && error.kind === 'unavailable'
+  error instanceof RunnerLost ||
+  error instanceof DatabaseLost ||
+  (error instanceof GitError && error.signal !== null && damageIn(error) === undefined)
 
 /** Ends rebases that were interrupted at every attempt: without their job they would be in progress until they are requested again. */
 export const endFailedRebases = job({
