@@ -10,7 +10,7 @@ import { findSideRepositoryById } from '../../src/modules/pushes/side-repositori
 import { storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { contextFor } from '../contexts.ts'
 import { HookReceiver } from '../hook-receiver.ts'
-import { sideRepositoryRows } from '../tables/side-repositories.ts'
+import { pushesToSide, sideRepositoryRows } from '../tables/side-repositories.ts'
 import { git, type TestProject, temporaryFolder, test } from '../world.ts'
 
 const damaged = {
@@ -59,6 +59,35 @@ describe('a branch whose commit is missing', () => {
     expect(await git(dir, 'rev-parse', 'refs/heads/master')).toBe(tip)
   })
 })
+
+test.for([
+  ['a lost tree', 'HEAD^{tree}', undefined],
+  ['a corrupt tree', 'HEAD^{tree}', 'noise'],
+  ['a lost commit', 'HEAD', undefined],
+  ['a corrupt commit', 'HEAD', 'noise'],
+] as const)(
+  'a push that replaces a branch of a wiki with %s is recorded as done',
+  async ([, object, content], { world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const page = { title: 'One', content: '1' }
+    expect((await world.root.post(`/projects/${project.id}/wikis`, page)).status).toBe(201)
+    const [{ id }] = (await sideRepositoryRows(world, { project_id: project.id })) as [{ id: number }]
+    const ctx = await contextFor(world, world.root)
+    const dir = projectRepositoryDir(ctx, (await findSideRepositoryById(ctx.db, id))!)
+    const file = fileOf(dir, await git(dir, 'rev-parse', object))
+    await rm(file)
+    if (content !== undefined) await writeFile(file, content)
+    await git(folder.path, 'init', '-q', '-b', 'master')
+    await writeFile(join(folder.path, 'Two.md'), '2')
+    await git(folder.path, 'add', '.')
+    await git(folder.path, 'commit', '-qm', 'Two')
+    const url = world.remote({ ...project, url: `${world.origin}/${project.full_path}.wiki.git` }, world.root)
+    await git(folder.path, 'push', '-qf', url, 'master')
+    expect(await git(dir, 'rev-parse', 'master')).toBe(await git(folder.path, 'rev-parse', 'master'))
+    expect((await pushesToSide(world, id)).map(({ state }) => state)).toEqual(['done', 'done'])
+  },
+)
 
 test.for([
   ['noise', () => 'noise\0'.repeat(20)],

@@ -9,6 +9,7 @@ import { changedFiles } from '../../../git/history/changes.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
+import { damageIn } from '../../../git/runner/damage.ts'
 import { HelperDeath } from '../../../git/runner/helper.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { openSideRepository } from '../side-repositories/open.ts'
@@ -69,8 +70,9 @@ async function mainChangeOf(
   return { from: change.from, to: change.to, message: after.message, files, truncated }
 }
 
-/** Whether git could not run, such as after the end of the runner; not if it took too long. */
+/** Whether git could not run, such as after the end of the runner; not if it took too long, or the repository is damaged. */
 const isTransient = (error: unknown): boolean =>
   error instanceof Failure &&
   error.kind === 'unavailable' &&
+  damageIn(error) === undefined &&
   !(error.cause instanceof HelperDeath && error.cause.exit.timedOut)
