@@ -163,6 +163,16 @@ describe('PUT /projects/:id/issues/:issue_iid', () => {
     expect((await rita.put(at, { state_event: 'reopen' })).json.state).toBe('opened')
   })
 
+  test('null clears the lock of the discussion of an issue, as it clears other attributes', async ({ world }) => {
+    const { at, rita } = await opened(world)
+    expect((await rita.put(at, { discussion_locked: true })).json.discussion_locked).toBe(true)
+    expect(await rita.put(at, { discussion_locked: null })).toMatchObject({
+      status: 200,
+      json: { discussion_locked: null },
+    })
+    expect(await systemNotes(rita, at)).toEqual(['locked this issue', 'unlocked this issue'])
+  })
+
   test('D3-ISSUE-ASSIGNEE-DEPRECATED: authors change texts, state and confidentiality; other attributes are ignored', async ({
     world,
   }) => {

@@ -170,7 +170,7 @@ const valuesOf = (row: LockedIssue, edit: Allowed, { milestoneId }: Prepared): I
   title: edit.title ?? row.title,
   description: edit.description === undefined ? row.description : edit.description,
   confidential: edit.confidential === null || edit.confidential === row.confidential ? undefined : edit.confidential,
-  discussionLocked: edit.discussion_locked ?? row.discussion_locked,
+  discussionLocked: edit.discussion_locked === undefined ? row.discussion_locked : edit.discussion_locked,
   milestoneId: milestoneId === undefined ? row.milestone_id : milestoneId,
   dueDate: edit.due_date === undefined ? row.due_date : edit.due_date,
   weight: edit.weight === undefined ? row.weight : edit.weight,

@@ -24,7 +24,7 @@ export const attributeParams = {
   epic_iid: Optional(
     Nullable(Id({ tier: 'ultimate', description: 'Number of an epic of the group of the project', deprecated: true })),
   ),
-  discussion_locked: Optional(Flag({ description: 'Only members may comment' })),
+  discussion_locked: Optional(Nullable(Flag({ description: 'Only members may comment' }))),
 }
 
 /** Merges the two names of assignees. */

@@ -34,7 +34,7 @@ export type IssueInput = {
   /** `YYYY-MM-DD` */
   readonly due_date?: string
   readonly weight?: number
-  readonly discussion_locked?: boolean
+  readonly discussion_locked?: boolean | null
   /** The epic by id, or by number in the group of the project. */
   readonly epic_id?: number
   readonly epic_iid?: number

@@ -158,6 +158,17 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     expect(await dan.put(at, {})).toMatchObject({ status: 400 })
   })
 
+  test('null clears the lock of the discussion of a merge request, as it clears other attributes', async ({
+    world,
+  }) => {
+    const { dan, at } = await opened(world)
+    expect((await dan.put(at, { discussion_locked: true })).json.discussion_locked).toBe(true)
+    expect(await dan.put(at, { discussion_locked: null })).toMatchObject({
+      status: 200,
+      json: { discussion_locked: null },
+    })
+  })
+
   test('the author edits a merge request, except assignees and other triage attributes', async ({ world }) => {
     const { stranger, theirs, eve, dan, at } = await opened(world)
     const changed = await stranger.put(theirs.at, {

@@ -58,7 +58,7 @@ export type MergeRequestEdit = LabelEdit & {
   readonly add_reviewer_ids?: readonly number[]
   readonly remove_reviewer_ids?: readonly number[]
   readonly milestone_id?: number | null
-  readonly discussion_locked?: boolean
+  readonly discussion_locked?: boolean | null
   readonly squash?: boolean
   readonly remove_source_branch?: boolean
   readonly allow_collaboration?: boolean
@@ -274,7 +274,7 @@ const valuesOf = (
   description: edit.description === undefined ? row.description : edit.description,
   targetBranch: (mayMove(row) ? edit.target_branch : undefined) ?? row.target_branch,
   milestoneId: milestoneId === undefined ? row.milestone_id : milestoneId,
-  discussionLocked: edit.discussion_locked ?? row.discussion_locked,
+  discussionLocked: edit.discussion_locked === undefined ? row.discussion_locked : edit.discussion_locked,
   squash: edit.squash ?? row.squash,
   forceRemoveSourceBranch: edit.remove_source_branch ?? row.force_remove_source_branch,
   ...(mayAllowCollaboration && edit.allow_collaboration !== undefined

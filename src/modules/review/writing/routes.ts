@@ -65,7 +65,7 @@ export const mergeRequestRoutes = [
         add_labels: Optional(CommaList(Text(), { description: 'Titles of labels to add' })),
         remove_labels: Optional(CommaList(Text(), { description: 'Titles of labels to remove' })),
         milestone_id: Optional(Nullable(Id({ description: '0 removes it' }))),
-        discussion_locked: Optional(Flag({ description: 'Only members may comment' })),
+        discussion_locked: Optional(Nullable(Flag({ description: 'Only members may comment' }))),
       },
       {
         atLeastOneOf: [
