@@ -375,5 +375,20 @@ describe('payloads', () => {
     expect((await world.root.put(`${at}/merge_requests/${mr.iid}/merge`)).status).toBe(200)
     const merged = (await receiver.request(ofKind('merge_request', 'merge'))).json
     expect(merged.object_attributes).toMatchObject({ state: 'merged', state_id: 3, merge_user_id: 1 })
+    expect(merged.changes).toEqual({ state_id: { previous: 1, current: 3 } })
+  })
+
+  test('a merge request that is closed because its branch was deleted has its state in the changes', async ({
+    world,
+  }) => {
+    await using made = await hooked(world)
+    const { receiver, project } = made
+    const at = `/projects/${project.id}`
+    await withContent(world, project)
+    const input = { source_branch: 'topic', target_branch: 'main', title: 'Close me' }
+    await world.root.post(`${at}/merge_requests`, input)
+    await world.root.delete(`${at}/repository/branches/topic`)
+    const closed = (await receiver.request(ofKind('merge_request', 'close'))).json
+    expect(closed.changes).toEqual({ state_id: { previous: 1, current: 2 } })
   })
 })
