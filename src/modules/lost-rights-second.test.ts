@@ -3,6 +3,7 @@ import { answerDuring } from '../../test/during.ts'
 import { lockRow } from '../../test/tables/instance.ts'
 import { type Answer, type Client, test, type World } from '../../test/world.ts'
 import type { Level } from '../access/levels.ts'
+import { newPublicKey } from './accounts/ssh-keys/testing.ts'
 import { lockGroup } from './groups/index.ts'
 import { openEpic } from './planning/epics/testing.ts'
 import { lockOrder } from './planning/issue-order/queries.ts'
@@ -91,6 +92,26 @@ describe('a request that names a second object is refused to a member who lost t
     )
     expect(refused.status).toBe(403)
     expect((await world.root.get(child.at)).json.parent_id).toBeNull()
+  })
+
+  test.for(['enabled', 'added'] as const)('the project that has a deploy key, %s here', async (how, { world }) => {
+    const ann = await world.user()
+    const members: [Client, Level][] = [[ann, 'maintainer']]
+    const [own, there] = [
+      await world.project({ visibility: 'private', members }),
+      await world.project({ visibility: 'private', members }),
+    ]
+    const key = newPublicKey()
+    const { id } = (await world.root.post(`/projects/${there.id}/deploy_keys`, { title: 'key', key })).json
+    const at = `/projects/${own.id}/deploy_keys`
+    const refused = await answerDuring(
+      world,
+      () => (how === 'enabled' ? ann.post(`${at}/${id}/enable`) : ann.post(at, { title: 'mine', key, can_push: true })),
+      removed(world, 'projects', there, ann),
+      (tx) => lockRow(tx, 'ssh_keys', id),
+    )
+    expect(refused.status).toBe(how === 'enabled' ? 404 : 403)
+    expect((await ann.get(at)).json).toEqual([])
   })
 
   const ofEpic: Record<

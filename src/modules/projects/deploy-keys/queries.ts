@@ -3,7 +3,7 @@ import { levels } from '../../../access/levels.ts'
 import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, omit, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { raw, sql, wireTime } from '../../../db/sql.ts'
+import { empty, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import { sshKeyRow } from '../../accounts/index.ts'
 import { projectWhere } from '../../namespaces/index.ts'
@@ -89,8 +89,8 @@ export const allDeployKeys = (isPublic: boolean): List => ({
 export const findAnyDeployKey = (db: Db | Tx, id: number): Promise<AnyDeployKeyRow | undefined> =>
   db.row(anyDeployKeyRow, sql`${anyDeployKey} where k.id = ${id} and k.user_id is null`)
 
-/** Whether the caller may use a deploy key: it is public, or enabled in a project that they maintain. */
-const maintained = (actor: Actor) =>
+/** Whether the caller may use a deploy key: it is public, or enabled in a project that they maintain, which `which` limits. */
+const maintained = (actor: Actor, which: Sql = empty) =>
   actor.admin
     ? raw('true')
     : sql`
@@ -99,7 +99,8 @@ const maintained = (actor: Actor) =>
         or exists (
           select
           from deploy_key_projects e join projects p on p.id = e.project_id
-          where e.deploy_key_id = k.id and ${projectWhere(actor, levels.maintainer, raw('p.id'), raw('p.namespace_id'))}
+          where e.deploy_key_id = k.id
+            and ${projectWhere(actor, levels.maintainer, raw('p.id'), raw('p.namespace_id'))} ${which}
         )
       )
     `
@@ -110,6 +111,10 @@ export const findMaintainedKey = (db: Db, actor: Actor, id: number): Promise<{ i
     { id: integer },
     sql`select k.id from ssh_keys k where k.id = ${id} and k.user_id is null and ${maintained(actor)}`,
   )
+
+/** Whether the caller may use a deploy key for another reason than that it is enabled in this project. */
+export const isMaintainedElsewhere = (tx: Tx, actor: Actor, id: number, projectId: number): Promise<boolean> =>
+  tx.exists(sql`select from ssh_keys k where k.id = ${id} and ${maintained(actor, sql`and p.id <> ${projectId}`)}`)
 
 /** As `findMaintainedKey`, by SHA-256. */
 export const findMaintainedKeyBySha256 = (db: Db, actor: Actor, sha256: string): Promise<{ id: number } | undefined> =>

@@ -21,6 +21,7 @@ import {
   findDeployKey,
   findMaintainedKey,
   findMaintainedKeyBySha256,
+  isMaintainedElsewhere,
   setCanPush,
 } from './queries.ts'
 
@@ -43,6 +44,7 @@ export async function addDeployKey(
     const { keyId, isNew } = await keyFor(ctx, tx, input)
     const enabled = await enableForCaller(tx, { projectId: project.id, keyId, canPush: input.can_push })
     if (!enabled) throw keyRemoved()
+    if (enabled.added && !isNew && !(await isMaintainedElsewhere(tx, ctx.actor!, keyId, project.id))) throw forbidden()
     const { can_push } = input
     if (enabled.added)
       await record(ctx, tx, isNew ? 'deploy_key_added' : 'deploy_key_enabled', project, keyId, {
@@ -88,8 +90,10 @@ export async function enableDeployKey(ctx: Ctx, project: ProjectSubject, keyId: 
   await ctx.transaction(async (tx) => {
     const enabled = await enableForCaller(tx, { projectId: project.id, keyId, canPush: false })
     if (!enabled) throw notFound('Deploy Key')
-    if (enabled.added)
-      await record(ctx, tx, 'deploy_key_enabled', project, keyId, { title: enabled.title, can_push: false })
+    if (!enabled.added) return
+    // The right in the project that has the key may have been lost during the wait, too.
+    if (!(await isMaintainedElsewhere(tx, ctx.actor!, keyId, project.id))) throw notFound('Deploy Key')
+    await record(ctx, tx, 'deploy_key_enabled', project, keyId, { title: enabled.title, can_push: false })
   })
   return getDeployKey(ctx, project, keyId)
 }
