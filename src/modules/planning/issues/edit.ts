@@ -58,7 +58,6 @@ type Prepared = {
   readonly addedAssignees: readonly number[]
   readonly milestoneId: number | null | undefined
   readonly epicId: number | null | undefined
-  readonly mayReopen: boolean
 }
 
 const attributes = [
@@ -103,7 +102,6 @@ export async function editIssue(ctx: Ctx, subject: IssueSubject, given: IssueEdi
       addedAssignees: await assignable(edit.add_assignee_ids),
       milestoneId: await usableMilestone(tx, subject.project_id, edit.milestone_id),
       epicId,
-      mayReopen: may('reopen_issue'),
     })
   })
 }
@@ -138,6 +136,8 @@ async function apply(ctx: Ctx, tx: Tx, subject: IssueSubject, edit: Allowed, pre
   const path = { id: String(row.project_id), issue_iid: row.iid }
   const ability = administers(edit) ? 'admin_issue' : 'update_issue'
   if (tx.requirePermission && !(await allowsNow(issue, ability, path, ctx, tx))) throw forbidden()
+  const reopens =
+    edit.state_event === 'reopen' && row.state === 'closed' && (await allowsNow(issue, 'reopen_issue', path, ctx, tx))
   const actorId = ctx.actor!.id
   const at = edit.updated_at
   const noteable = asNoteable(row)
@@ -150,7 +150,7 @@ async function apply(ctx: Ctx, tx: Tx, subject: IssueSubject, edit: Allowed, pre
   })
   const assigned = assignees && (await replaceAssigned(tx, 'issue_assignees', noteable, assignees))
   await editLabels(tx, ctx, noteable, before.labels, edit, at)
-  await changeState(tx, row, edit, prepared, actorId)
+  await changeState(tx, row, edit, reopens, actorId)
   if (prepared.epicId !== undefined) await changeEpicOfIssue(tx, ctx, subject, prepared.epicId)
   const now = await readIssueFacts(tx, id)
   const changes = changesOf(attributes, before, now)
@@ -181,14 +181,14 @@ async function changeState(
   tx: Tx,
   row: LockedIssue,
   { state_event, updated_at }: Allowed,
-  { mayReopen }: Prepared,
+  reopens: boolean,
   actorId: number,
 ): Promise<void> {
   if (state_event === 'close' && row.state === 'opened') {
     await saveClosed(tx, row.id, actorId, updated_at)
     await finishTodos(tx, actorId, asNoteable(row))
   }
-  if (state_event === 'reopen' && row.state === 'closed' && mayReopen) await saveReopened(tx, row.id)
+  if (reopens) await saveReopened(tx, row.id)
 }
 
 /** A change of state and other changes are two events. */
