@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { answerDuring } from '../../../../test/during.ts'
 import { systemNotesOf, todosAbout } from '../../../../test/tables/discussion.ts'
 import { eventsOf, feedOf } from '../../../../test/tables/events.ts'
+import { lockRow } from '../../../../test/tables/instance.ts'
 import { deleteProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
@@ -117,6 +119,40 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     ])
     const feed = await feedOf(world, id, 'action', 'target_iid')
     expect(feed.map(({ action }) => action)).toEqual(['created', 'closed', 'reopened'])
+  })
+
+  test('a merge request without its branch is not reopened if it is closed while the request waits', async ({
+    world,
+  }) => {
+    const { dan, at, project } = await opened(world)
+    project.repository.git('update-ref', '-d', 'refs/heads/topic')
+    const { namespace } = (await world.root.get(`/projects/${project.id}`)).json
+    const refused = await answerDuring(
+      world,
+      () => dan.put(at, { state_event: 'reopen', add_labels: 'bug' }),
+      () => world.root.put(at, { state_event: 'close' }),
+      (tx) => lockRow(tx, 'namespaces', namespace.id),
+    )
+    expect(refused).toMatchObject({ status: 422, json: { error: ['The source branch does not exist'] } })
+    expect((await dan.get(at)).json).toMatchObject({ state: 'closed', labels: [] })
+  })
+
+  test.for([
+    ['its target branch is set to what it was', 'opened', { target_branch: 'main' }],
+    ['it is reopened', 'closed', { state_event: 'reopen' }],
+  ] as const)('409 if %s while its target branch changes', async ([, state, edit], { world }) => {
+    const { dan, at, project } = await opened(world)
+    project.repository.git('branch', 'release', 'main')
+    if (state === 'closed') await dan.put(at, { state_event: 'close' })
+    const { namespace } = (await world.root.get(`/projects/${project.id}`)).json
+    const refused = await answerDuring(
+      world,
+      () => dan.put(at, { ...edit, add_labels: 'bug' }),
+      () => world.root.put(at, { target_branch: 'release' }),
+      (tx) => lockRow(tx, 'namespaces', namespace.id),
+    )
+    expect(refused).toMatchObject({ status: 409, json: { message: 'The target branch was changed meanwhile' } })
+    expect((await dan.get(at)).json).toMatchObject({ state, target_branch: 'release', labels: [] })
   })
 
   test('a merge request cannot be reopened beside a duplicate or without its branch', async ({ world }) => {

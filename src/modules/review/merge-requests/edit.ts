@@ -5,7 +5,7 @@ import { allowsNow } from '../../../api/allows-now.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
-import { forbidden, rowNotFound } from '../../../kernel/failure.ts'
+import { conflict, forbidden, rowNotFound } from '../../../kernel/failure.ts'
 import { addTodos, assignment, cleanTitle, finishTodos, noteMentions, replaceAssigned } from '../../discussion/index.ts'
 import { holdPlace } from '../../groups/index.ts'
 import {
@@ -78,7 +78,13 @@ type Prepared = {
   /** Whether the caller may change `allow_collaboration`. */
   readonly mayAllowCollaboration: boolean
   /** Present if the target branch changes or the merge request is reopened. */
-  readonly version: Version | undefined
+  readonly version: PreparedVersion | undefined
+}
+
+type PreparedVersion = Version & {
+  readonly targetBranch: string
+  /** False if it has the last known head, because the source branch cannot be read. */
+  readonly isCurrent: boolean
 }
 
 const attributes = [
@@ -101,7 +107,7 @@ const attributes = [
  * access to the source; without it these fields are ignored. A state event that does not fit the state is ignored, and so is a
  * target branch once it is merged. Unchanged values are not written.
  *
- * Throws `conflict` if another merge request is open for the same branches, `unprocessable` if source and target would be the same
+ * Throws `conflict` if another merge request is open for the same branches or the target branch changes meanwhile, `unprocessable` if source and target would be the same
  * branch, or on reopening if the source branch is missing or is in a project whose code the caller or the author cannot read.
  */
 export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, given: MergeRequestEdit): Promise<void> {
@@ -202,14 +208,18 @@ async function versionInto(
   from: ProjectSubject | null,
   targetBranch: string,
   reopens: boolean,
-): Promise<Version> {
+): Promise<PreparedVersion> {
   const { project: target, source_branch: sourceBranch } = subject
   const source = from && (await mayBringOver(ctx, subject, from)) ? from : null
   const version = await findVersion(ctx, { source, target, sourceBranch, targetBranch })
-  if (version.head !== null && (!reopens || (await isRelated(ctx, source!, target)))) return version
-  if (reopens && subject.state === 'closed') throw refused('The source branch does not exist')
-  return versionBetween(ctx, openRepository(ctx, target), subject.head_oid, version.start)
+  if (version.head !== null && (!reopens || (await isRelated(ctx, source!, target))))
+    return { ...version, targetBranch, isCurrent: true }
+  if (reopens && subject.state === 'closed') throw sourceMissing()
+  const last = await versionBetween(ctx, openRepository(ctx, target), subject.head_oid, version.start)
+  return { ...last, targetBranch, isCurrent: false }
 }
+
+const sourceMissing = () => refused('The source branch does not exist')
 
 const isRelated = async (ctx: Ctx, source: ProjectSubject, target: ProjectSubject): Promise<boolean> =>
   source.id === target.id || (await findForkRelation(ctx.db, source.id, target.id)).related
@@ -299,9 +309,13 @@ async function changeState(
     await finishTodos(tx, ctx.actor!.id, asNoteable(row))
   }
   const reopens = edit.state_event === 'reopen' && row.state === 'closed'
-  if (reopens) await reopenMergeRequest(tx, row.id)
   const moves = edit.target_branch !== undefined && edit.target_branch !== row.target_branch && mayMove(row)
-  if (!version || !(reopens || moves)) return
+  if (!(reopens || moves)) return
+  // State and target branch may have changed since the version was computed.
+  if (version?.targetBranch !== (edit.target_branch ?? row.target_branch))
+    throw conflict('The target branch was changed meanwhile')
+  if (reopens && !version.isCurrent) throw sourceMissing()
+  if (reopens) await reopenMergeRequest(tx, row.id)
   await forgetMergeability(tx, row.id)
   // A push that was not followed yet, as while it was closed.
   if (version.head !== row.head_oid) await revokeApprovals(tx, row.id)
