@@ -99,9 +99,10 @@ export async function createGroup(
   const avatar = await acceptAvatar(ctx, input.avatar)
   return ctx.transaction(async (tx) => {
     await lockAccessForNew(tx)
-    if (parent) await findParent({ ...ctx, db: tx }, parent.id)
     const held = parent && (await lockGroup(tx, parent.id))
     if (parent && !held) throw notFound('Group')
+    // Once it is locked: an edit of it may have taken the right.
+    if (parent) await findParent({ ...ctx, db: tx }, parent.id)
     // The visibility of the parent may have been lowered since the checks.
     const tooOpen = aboveParent(visibility, held)
     if (tooOpen.length > 0) refuse({ visibility_level: tooOpen })

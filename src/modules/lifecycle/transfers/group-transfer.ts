@@ -38,11 +38,12 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
   await awaitProjects(ctx, group.id)
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
-    await requireTarget({ ...ctx, db: tx }, parentId)
     const held = await lockGroupPlace(tx, group.id)
     if (!held) throw notFound('Group')
     const parent = parentId === undefined ? undefined : await lockGroup(tx, parentId)
     if (parentId !== undefined && !parent) throw notFound('Group')
+    // Once it is locked: an edit of it may have taken the right.
+    await requireTarget({ ...ctx, db: tx }, parentId)
     if (!parent && held.parent_id === null) throw refuse('Group is already a root group.')
     if (parent && parent.id === held.parent_id) throw refuse('Group is already associated to the parent group.')
     if (parent?.traversal_ids.includes(held.id)) throw refuse('Cannot transfer group to one of its subgroup.')

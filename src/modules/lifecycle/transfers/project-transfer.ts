@@ -44,10 +44,11 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
   await ctx
     .transaction(async (tx) => {
       await lockAccess(tx)
-      const now = await findNamespace(tx, actor, target.id)
-      if (!now || now.importing || !(mayCreateProjects(actor, now) || actor.admin)) throw refuse(notAllowed)
       const namespace = await lockNamespace(tx, target.id)
-      if (!namespace) throw refuse(notAllowed)
+      // Once it is locked: an edit of it may have taken the right.
+      const now = namespace && (await findNamespace(tx, actor, target.id))
+      if (!namespace || !now || now.importing || !(mayCreateProjects(actor, now) || actor.admin))
+        throw refuse(notAllowed)
       const held = await lockProjectKey(tx, project.id)
       if (!held) throw notFound('Project')
       if (held.namespace_id !== project.namespace_id) throw movedConcurrently()
