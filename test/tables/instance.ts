@@ -38,6 +38,9 @@ export const lockRow = (
   strength: 'update' | 'no key update' | 'key share' = 'update',
 ) => tx.run(sql`select from ${raw(table)} where id = ${id} for ${raw(strength)}`)
 
+/** Lets nothing write into a table until the transaction ends. */
+export const lockTable = (tx: Tx, table: string) => tx.run(sql`lock table ${raw(table)} in share mode`)
+
 /** Whether nothing else has locked the row; if so, locks it. */
 export const isUnlocked = async (tx: Tx, table: string, id: number): Promise<boolean> =>
   (await tx.run(sql`select from ${raw(table)} where id = ${id} for no key update skip locked`)) > 0

@@ -92,10 +92,10 @@ const removeReviewer: MergeRequestCommand = {
   },
 }
 
-/** The context in which the caller approves, with that right after a wait, too. */
-const approving = (ctx: Ctx, found: MergeRequestSubject): Ctx =>
+/** The context in which an action runs that has an endpoint of its own, with the ability that this declares after a wait, too. */
+const asIn = (ctx: Ctx, ability: keyof typeof mergeRequestPolicy, found: MergeRequestSubject): Ctx =>
   alsoAsking(ctx, async (now) => {
-    if (!may(now, 'approve', await reload(now, found))) throw forbidden()
+    if (!may(now, ability, await reload(now, found))) throw forbidden()
   })
 
 /** Approves the head that the author of the text saw last: the current one. */
@@ -107,7 +107,7 @@ const approveIt: MergeRequestCommand = {
     if (!planOffers(ctx.plan, 'starter') || !may(ctx, 'approve', current)) return undefined
     return {
       says: 'Approved the current merge request.',
-      run: (context) => approve(approving(context, current), current, { sha: undefined, password: undefined }),
+      run: (context) => approve(asIn(context, 'approve', current), current, { sha: undefined, password: undefined }),
     }
   },
 }
@@ -118,7 +118,10 @@ const unapproveIt: MergeRequestCommand = {
   async plan({ ctx, subject }) {
     const current = await reload(ctx, subject.mergeRequest)
     if (!planOffers(ctx.plan, 'starter') || !may(ctx, 'unapprove', current)) return undefined
-    return { says: 'Unapproved the current merge request.', run: (context) => unapprove(context, current) }
+    return {
+      says: 'Unapproved the current merge request.',
+      run: (context) => unapprove(asIn(context, 'unapprove', current), current),
+    }
   },
 }
 
@@ -147,7 +150,7 @@ const rebaseIt: MergeRequestCommand = {
     if (!may(ctx, 'rebase', found)) return undefined
     return {
       says: `Scheduled a rebase of branch ${found.source_branch}.`,
-      run: (context) => requestRebase(context, found),
+      run: (context) => requestRebase(asIn(context, 'rebase', found), found),
     }
   },
 }
