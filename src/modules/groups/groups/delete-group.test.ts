@@ -200,6 +200,27 @@ describe('DELETE /groups/:id with delayed deletion', () => {
     expect(await eventsOf(world, { group: group.id, kind: 'group_restored' })).toEqual([])
   })
 
+  test('a group that is restored before its removal begins stays, with its content', async ({ world }) => {
+    const group = await world.group()
+    const project = await world.project({ group: await world.group({ parent: group }) })
+    await world.root.delete(`/groups/${group.id}`)
+    await changeGroup(world, group.id, { marked_for_deletion_on: daysAgo(30) })
+    const ctx = await contextFor(world, null)
+    const sent = await world.db.transaction(async (tx) => {
+      await lockGroup(tx, group.id)
+      const restored = world.root.post(`/groups/${group.id}/restore`)
+      await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(1)
+      const removed = removeMarkedGroups.run({}, ctx)
+      await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(2)
+      return { restored, removed }
+    })
+    expect((await sent.restored).status).toBe(201)
+    await sent.removed
+    await removeGroup.run({ groupId: group.id }, ctx)
+    expect((await world.root.get(`/groups/${group.id}`)).json).toMatchObject({ marked_for_deletion_on: null })
+    expect((await world.root.get(`/projects/${project.id}`)).status).toBe(200)
+  })
+
   test('a job removes groups whose delay is over, not restored ones', async ({ world }) => {
     const [due, early, restored] = [await world.group(), await world.group(), await world.group()]
     const inner = await world.group({ parent: due })

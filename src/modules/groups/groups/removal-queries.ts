@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { boolean, integer } from '../../../db/row.ts'
+import { boolean, integer, nullable } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { deleteNamespace, insideOf, markNamespacesDeleting, within } from '../../namespaces/index.ts'
 import { markProjectsDeleting } from '../../projects/index.ts'
@@ -42,7 +42,7 @@ export async function groupsDueForRemoval(db: Db, days: number): Promise<number[
 export const lockDueGroup = async (tx: Tx, id: number, days: number): Promise<GroupRow | undefined> => {
   const held = await lockGroup(tx, id)
   const due = await tx.row(
-    { due: boolean },
+    { due: nullable(boolean) },
     sql`select marked_for_deletion_on <= current_date - ${days}::integer as due from namespaces where id = ${id}`,
   )
   return due?.due ? held : undefined

@@ -1,10 +1,12 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
+import { waitingFor } from '../../../../test/tables/instance.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { daysAgo } from '../../../../test/tables/statements.ts'
 import { test } from '../../../../test/world.ts'
-import { removeMarkedProjects } from '../projects/jobs.ts'
+import { lockProject } from '../projects/edit-queries.ts'
+import { removeMarkedProjects, removeProject } from '../projects/jobs.ts'
 
 describe('archiving', () => {
   test('D2-ARCHIVE-SETS-FLAG, D2-ARCHIVE-IDEMPOTENT, D2-UNARCHIVE-IDEMPOTENT: one event each', async ({ world }) => {
@@ -77,4 +79,33 @@ describe('POST /projects/:id/restore', () => {
     await changeProject(world, project.id, { deleting: true })
     expect((await ann.post(restore)).status).toBe(404)
   })
+
+  test.for(['restored', 'removed'] as const)(
+    'a project that is restored and due is %s if that is first',
+    async (first, { world }) => {
+      const project = await world.project()
+      await world.root.delete(`/projects/${project.id}`)
+      await changeProject(world, project.id, { marked_for_deletion_on: daysAgo(30) })
+      const ctx = await contextFor(world, null)
+      const restore = () => world.root.post(`/projects/${project.id}/restore`)
+      const remove = () => removeMarkedProjects.run({}, ctx)
+      const sent = await world.db.transaction(async (tx) => {
+        await lockProject(tx, project.id)
+        const restored = first === 'restored' ? restore() : undefined
+        if (restored) await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(1)
+        const removed = remove()
+        await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(restored ? 2 : 1)
+        const late = restored ?? restore()
+        await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(2)
+        return { late, removed }
+      })
+      await sent.removed
+      expect((await sent.late).status).toBe(first === 'restored' ? 201 : 404)
+      await removeProject.run({ projectId: project.id }, ctx)
+      expect((await world.root.get(`/projects/${project.id}`)).status).toBe(first === 'restored' ? 200 : 404)
+      expect((await eventsOf(world, { project: project.id, kind: 'project_restored' })).length).toBe(
+        first === 'restored' ? 1 : 0,
+      )
+    },
+  )
 })
