@@ -231,6 +231,46 @@ test('an author who became a reporter while the request waited asks only develop
   expect(asked).toMatchObject({ status: 200, json: { approvers: [] } })
 })
 
+describe('a setting of approvals counts that was changed while the request waited', () => {
+  const fixed = { disable_overriding_approvers_per_merge_request: true }
+  const kinds: Record<string, { setting: object; status: number; send: (ann: Client, at: string) => Promise<Answer> }> =
+    {
+      'the required number': {
+        setting: fixed,
+        status: 403,
+        send: (ann, at) => ann.post(`${at}/approvals`, { approvals_required: 3 }),
+      },
+      'the approvers': {
+        setting: fixed,
+        status: 403,
+        send: (ann, at) => ann.put(`${at}/approvers`, { approver_ids: [] }),
+      },
+      'a rule': {
+        setting: fixed,
+        status: 403,
+        send: (ann, at) => ann.post(`${at}/approval_rules`, { name: 'rule', approvals_required: 1 }),
+      },
+      'an approval without a password': {
+        setting: { require_password_to_approve: true },
+        status: 401,
+        send: (ann, at) => ann.post(`${at}/approve`),
+      },
+    }
+
+  test.for(Object.keys(kinds))('%s', async (kind, { world }) => {
+    const { setting, status, send } = kinds[kind]!
+    const ann = await world.user()
+    const { project, id, at } = await openMergeRequest(world, { members: [[ann, 'developer']] })
+    const refused = await answerDuring(
+      world,
+      () => send(ann, at),
+      () => world.root.post(`/projects/${project.id}/approvals`, setting),
+      (tx) => lockRow(tx, 'merge_requests', id),
+    )
+    expect(refused.status).toBe(status)
+  })
+})
+
 test('404 to a description of a group by an owner who was removed while the change waited', async ({ world }) => {
   const ann = await world.user()
   const group = await world.group({ members: [[ann, 'owner']] })

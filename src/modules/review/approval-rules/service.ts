@@ -141,6 +141,7 @@ export async function lockHolder(tx: Tx, { of, id }: RuleHolder): Promise<void> 
 /** Locks what holds the rules; resolves with what the caller may decide after the wait. */
 async function lockPlace(tx: Tx, ctx: Ctx, place: Place): Promise<Place> {
   await lockHolder(tx, place.holder)
+  if (place.holder.of === 'merge_request') await requireOverriding({ ...ctx, db: tx }, place.project!.id)
   if (!place.mayDecide) return place
   const now = await loadProject(String(place.project!.id), { ...ctx, db: tx })
   return { ...place, mayDecide: now !== undefined && mayDecide(ctx, now.facts) }

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Tx } from '../../../db/db.ts'
+import type { Db, Tx } from '../../../db/db.ts'
 import { conflict, Failure, invalidFields, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
 import { requirePassword } from '../../accounts/index.ts'
 import { addSystemNote, addTodos, finishTodos, readersAmong } from '../../discussion/index.ts'
@@ -50,11 +50,16 @@ export async function approve(
   mergeRequest: MergeRequestSubject,
   { sha, password }: { readonly sha: string | undefined; readonly password: string | undefined },
 ): Promise<boolean> {
-  if ((await findApprovalSettings(ctx.db, mergeRequest.project_id))?.require_password_to_approve) {
+  const needsPassword = async (db: Db | Tx): Promise<boolean> =>
+    (await findApprovalSettings(db, mergeRequest.project_id))?.require_password_to_approve ?? false
+  const isChecked = await needsPassword(ctx.db)
+  if (isChecked) {
     if (password === undefined) throw unauthenticated()
     await requirePassword(ctx, password, unauthenticated())
   }
   return changing(ctx, mergeRequest, async (tx, { state, head_oid }) => {
+    // Required since the request began; the client sends it again.
+    if (!isChecked && (await needsPassword(tx))) throw unauthenticated()
     const userId = ctx.actor!.id
     if (state !== 'opened') throw new Failure('wrong_state', 'The merge request is not open')
     if (sha !== undefined && sha !== head_oid)
@@ -89,8 +94,8 @@ export async function resetApprovals(ctx: Ctx, mergeRequest: MergeRequestSubject
 
 /** Sets the required number of approvals, at least the number that the project requires. */
 export async function requireApprovals(ctx: Ctx, mergeRequest: MergeRequestSubject, count: number): Promise<void> {
-  await requireOverriding(ctx, mergeRequest.project_id)
   await changing(ctx, mergeRequest, async (tx, { approvals_before_merge, least }) => {
+    await requireOverriding({ ...ctx, db: tx }, mergeRequest.project_id)
     if (count < least)
       throw invalidFields({ approvals_before_merge: [`must be at least that of the target project (${least})`] })
     if (count === approvals_before_merge) return
@@ -114,13 +119,13 @@ export async function askApprovers(
   groupIds: readonly number[] = [],
 ): Promise<void> {
   const { id: mergeRequestId, project_id: projectId, author_id } = mergeRequest
-  await requireOverriding(ctx, projectId)
   const authorId = ctx.actor!.id
   await changing(ctx, mergeRequest, async (tx, { state }) => {
+    const current = { ...ctx, db: tx }
+    await requireOverriding(current, projectId)
     const members = groupIds.length === 0 ? [] : await membersOfGroups(tx, ctx.actor, groupIds)
     if (members.length > maxAskedMembers)
       throw invalidFields({ approver_group_ids: [`must have at most ${maxAskedMembers} members`] })
-    const current = { ...ctx, db: tx }
     const now = await mergeRequestSubject.load({ id: String(projectId), merge_request_iid: mergeRequest.iid }, current)
     if (!now) throw rowNotFound()
     const named = [...userIds, ...members]
