@@ -231,6 +231,44 @@ test('an author who became a reporter while the request waited asks only develop
   expect(asked).toMatchObject({ status: 200, json: { approvers: [] } })
 })
 
+describe('a member who was demoted while the request waited sets nothing that the new role cannot set', () => {
+  const demoted =
+    (world: World, { id }: { id: number }, ann: Client, access_level: number) =>
+    () =>
+      world.root.put(`/groups/${id}/members/${ann.id}`, { access_level })
+
+  test.for([
+    ['labels of a new issue', 'reporter', 10, { labels: 'bug' }],
+    ['number of a new issue', 'owner', 20, { iid: 77 }],
+  ] as const)('%s', async ([, level, now, attributes], { world }) => {
+    const ann = await world.user()
+    const group = await world.group({ members: [[ann, level]] })
+    const project = await world.project({ group })
+    const refused = await answerDuring(
+      world,
+      () => ann.post(`/projects/${project.id}/issues`, { title: 'new', ...attributes }),
+      demoted(world, group, ann, now),
+      (tx) => lockRow(tx, 'projects', project.id, 'no key update'),
+    )
+    expect(refused.status).toBe(403)
+    expect((await world.root.get(`/projects/${project.id}/issues`)).json).toEqual([])
+  })
+
+  test('times of an issue', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group({ visibility: 'public', members: [[ann, 'owner']] })
+    const { id, at } = await openIssue(world, { project: await storedProject(world, { group }) })
+    const refused = await answerDuring(
+      world,
+      () => ann.put(at, { title: 'old', updated_at: '2020-01-02T03:04:05Z' }),
+      demoted(world, group, ann, 20),
+      (tx) => lockRow(tx, 'issues', id),
+    )
+    expect(refused.status).toBe(403)
+    expect((await world.root.get(at)).json.title).not.toBe('old')
+  })
+})
+
 describe('a setting of approvals counts that was changed while the request waited', () => {
   const fixed = { disable_overriding_approvers_per_merge_request: true }
   const kinds: Record<string, { setting: object; status: number; send: (ann: Client, at: string) => Promise<Answer> }> =

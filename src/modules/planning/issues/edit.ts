@@ -134,8 +134,12 @@ async function apply(ctx: Ctx, tx: Tx, subject: IssueSubject, edit: Allowed, pre
   const row = await lockIssue(tx, id)
   if (!row) throw rowNotFound()
   const path = { id: String(row.project_id), issue_iid: row.iid }
-  const ability = administers(edit) ? 'admin_issue' : 'update_issue'
-  if (tx.requirePermission && !(await allowsNow(issue, ability, path, ctx, tx))) throw forbidden()
+  const needed = [
+    administers(edit) ? ('admin_issue' as const) : ('update_issue' as const),
+    ...(edit.created_at || edit.updated_at ? ['date_note' as const] : []),
+  ]
+  if (tx.requirePermission)
+    for (const ability of needed) if (!(await allowsNow(issue, ability, path, ctx, tx))) throw forbidden()
   const reopens =
     edit.state_event === 'reopen' && row.state === 'closed' && (await allowsNow(issue, 'reopen_issue', path, ctx, tx))
   const actorId = ctx.actor!.id

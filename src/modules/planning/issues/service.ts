@@ -1,8 +1,10 @@
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
+import { allowsNow } from '../../../api/allows-now.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
-import { invalidFields, notFound } from '../../../kernel/failure.ts'
+import { forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { taken, violationsOf } from '../../../kernel/violations.ts'
 import {
   addTodos,
@@ -14,7 +16,7 @@ import {
   textViolations,
 } from '../../discussion/index.ts'
 import { holdPlace } from '../../groups/index.ts'
-import { type ProjectSubject, recordActivity } from '../../projects/index.ts'
+import { type ProjectSubject, project as projectSubject, recordActivity } from '../../projects/index.ts'
 import { changeEpicOfIssue, chosenEpic } from '../epic-links/service.ts'
 import { setLabels } from '../labels/assign.ts'
 import { usableMilestone } from '../milestones/service.ts'
@@ -92,6 +94,7 @@ export async function createIssue(
       if (!made) throw notFound('Project')
       // The insert waits for changes of the project.
       await tx.requirePermission?.()
+      await requireAttributesNow(tx, ctx, project.id, input)
       const noteable = asNoteable({ id: made.id, project_id: project.id })
       if (assignees.length > 0) await replaceAssigned(tx, 'issue_assignees', noteable, assignees)
       if (input.labels) await setLabels(tx, ctx, noteable, input.labels, { create: true, at: input.created_at })
@@ -113,6 +116,22 @@ export async function createIssue(
     .catch((error: unknown) => {
       throw violatedUnique(error) === 'issues_project_id_iid_key' ? invalidFields({ iid: [taken] }) : error
     })
+}
+
+/** Throws if the caller has lost an ability meanwhile that these attributes need. */
+async function requireAttributesNow(
+  tx: Tx,
+  ctx: Ctx,
+  projectId: number,
+  input: { readonly [K in keyof IssueInput]?: IssueInput[K] | undefined },
+): Promise<void> {
+  if (!tx.requirePermission) return
+  const administers = (Object.keys(unadministered) as (keyof typeof unadministered)[]).some(
+    (name) => input[name] !== undefined,
+  )
+  const dates = input.iid !== undefined || input.created_at !== undefined
+  for (const ability of [...(administers ? ['admin_issue' as const] : []), ...(dates ? ['date_issue' as const] : [])])
+    if (!(await allowsNow(projectSubject, ability, projectId, ctx, tx))) throw forbidden()
 }
 
 /** What a caller cannot set who may not administer issues. */
