@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { ParameterError } from '../../api/params/parameter-error.ts'
-import { damaged, damageIn } from '../../git/runner/damage.ts'
+import { damaged, damageIn, wasKilled } from '../../git/runner/damage.ts'
 import { Failure, type FailureKind, type RefusedAction } from '../../kernel/failure.ts'
 import { isDiskFull } from '../../kernel/full-disk.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
@@ -91,7 +91,9 @@ export const failureOf = (error: unknown): Failure | undefined =>
       ? error
       : isDiskFull(error) || isReadOnly(error)
         ? new Failure('storage_full', 'Insufficient Storage', { cause: error })
-        : undefined
+        : wasKilled(error)
+          ? new Failure('unavailable', 'Git was ended on the server. Please try again.', { cause: error })
+          : undefined
 
 /** The response for any thrown error; for a bug, a 500 without details. */
 export function answerFor(error: unknown): WireAnswer {

@@ -5,7 +5,7 @@ import { removeGraph, saysBrokenGraph } from '../commit-graph/removal.ts'
 import type { Child } from '../runner/child.ts'
 import { RunnerLost, type RunOptions } from '../runner/client.ts'
 import { argvFor, type GitArgs, type Subcommand, writesRepository } from '../runner/command.ts'
-import { damage, damageIn, isEndOfDamaged } from '../runner/damage.ts'
+import { damage, damageIn, isEndOfDamaged, wasKilled } from '../runner/damage.ts'
 import { settingsEnv } from '../runner/environment.ts'
 import { GitError, gitFailure } from '../runner/git-error.ts'
 import { Helper } from '../runner/helper.ts'
@@ -182,7 +182,7 @@ export class Repository {
 
   /**
    * Runs a git process to its end (2-3 ms plus its own time), and once more if a damaged commit-graph or index made it fail, which is
-   * removed, or if it only reads and the runner ended. Throws `GitError` for an exit code that is not accepted,
+   * removed, or if it only reads and the runner ended or git was killed. Throws `GitError` for an exit code that is not accepted,
    * `Failure('storage_full')` if the disk is full, `Failure('unavailable')` on timeout, `Failure('too_large')` beyond the
    * maximum output, and `Failure('unprocessable')` if the repository was removed meanwhile.
    */
@@ -196,7 +196,7 @@ export class Repository {
   }
 
   async #mayRepeat(subcommand: Subcommand, error: unknown): Promise<boolean> {
-    if (error instanceof RunnerLost) return !writesRepository(subcommand)
+    if (error instanceof RunnerLost || wasKilled(error)) return !writesRepository(subcommand)
     if (!(error instanceof GitError && damageIn(error))) return false
     if (saysBrokenGraph(error.stderr)) {
       await removeGraph(this.gitDir)

@@ -23,6 +23,10 @@ export function damageIn(error: unknown): Error | undefined {
   return cause instanceof HelperDeath && isEndOfDamaged(cause.exit) ? cause : undefined
 }
 
+/** Whether something else ended git, as the kernel does when memory is short. That says nothing about the repository: another attempt may succeed. */
+export const wasKilled = (error: unknown): boolean =>
+  error instanceof GitError && error.signal !== null && !crashes.has(error.signal)
+
 /** The message to users about a damaged repository. */
 export const damaged =
   'The repository is damaged: git on the server could not read it. Please contact your Stithy administrator.'

@@ -4,8 +4,7 @@ import { DatabaseLost } from '../../../db/connection-errors.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { rebaseCommits } from '../../../git/merge/rebase.ts'
 import { RunnerLost } from '../../../git/runner/client.ts'
-import { damageIn } from '../../../git/runner/damage.ts'
-import { GitError } from '../../../git/runner/git-error.ts'
+import { wasKilled } from '../../../git/runner/damage.ts'
 import { fetchCommit } from '../../../git/transfer/fetch.ts'
 import { enqueue, job, retryFailed, takeFailed } from '../../../jobs/job.ts'
 import { longJobLimits } from '../../../jobs/limits.ts'
@@ -79,9 +78,7 @@ export const rebaseSource = job({
 
 /** Says nothing about the branches: the next attempt may succeed. */
 const isInterruption = (error: unknown): boolean =>
-  error instanceof RunnerLost ||
-  error instanceof DatabaseLost ||
-  (error instanceof GitError && error.signal !== null && damageIn(error) === undefined)
+  error instanceof RunnerLost || error instanceof DatabaseLost || wasKilled(error)
 
 /** Ends rebases that were interrupted at every attempt: without their job they would be in progress until they are requested again. */
 export const endFailedRebases = job({
