@@ -3,6 +3,7 @@ import { pathFromBytes } from '../format/path-bytes.ts'
 import { readCommit, treeBefore } from '../objects/commits.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
+import { LostObject } from '../runner/damage.ts'
 import type { Question } from '../runner/helper.ts'
 import type { Inbox } from '../runner/inbox.ts'
 import { type AddedFile, addedFiles } from './added-files.ts'
@@ -113,12 +114,12 @@ const statuses: Record<string, ChangedFile['status']> = {
 /** `diff-tree` echoes a line that is not an object id, and flushes after it; no record starts with this letter. */
 export const sentinel = 'end\n'
 
-/** Skips the line with the two trees before an answer. False if it has not arrived; throws if a tree is missing. */
+/** Skips the line with the two trees before an answer. False if it has not arrived; throws `LostObject` if a tree is missing. */
 export function skipGreeting(inbox: Inbox): boolean {
   const end = inbox.indexOf(0x0a)
   if (end < 0) return false
   // Git prints nothing for a missing tree and continues with the next line.
-  if (end < sentinel.length) throw new Error('a tree is missing')
+  if (end < sentinel.length) throw new LostObject('a tree is missing')
   inbox.skip(end + 1)
   return true
 }

@@ -38,7 +38,7 @@ export const saysUnusable = (stderr: string): boolean =>
   )
 
 /** An object to which a ref or another object refers is not in the repository. */
-class LostObject extends Error {
+export class LostObject extends Error {
   override name = 'LostObject'
 }
 

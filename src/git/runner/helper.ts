@@ -41,7 +41,7 @@ type Waiting = { question: Question<any>; resolve(answer: any): void; reject(err
 /**
  * A long-lived git process that answers requests in order. Starts with the first request. If the process dies, the request it
  * was processing is repeated once if allowed, and those after it are sent again. A request that cannot be repeated rejects with
- * `HelperDeath`, one that ended two processes with `Failure('unavailable')`.
+ * `HelperDeath`, one that ended two processes with `Failure('unavailable')`, whose cause is what `read` threw, if it did.
  */
 export class Helper {
   readonly #options: HelperOptions
@@ -54,6 +54,8 @@ export class Helper {
   #closed = false
   /** How the last process ended, if it died during a request. */
   #last: Exit | undefined
+  /** Why the output of the process could not be read, if that is why it is being ended. */
+  #misread: Error | undefined
 
   constructor(options: HelperOptions) {
     this.#options = options
@@ -118,6 +120,7 @@ export class Helper {
 
   #attach(child: Child) {
     this.#child = child
+    this.#misread = undefined
     this.#inbox.clear()
     const ended = new Promise<void>((resolve) => child.once('close', resolve).once('end', resolve))
     child.on('data', (chunk: Buffer) => {
@@ -140,8 +143,9 @@ export class Helper {
         if (!read) break
         this.#waiting.shift()!.resolve(read.answer)
       }
-    } catch {
+    } catch (error) {
       // Further output cannot be assigned to a request. `done` handles the rest.
+      this.#misread = error as Error
       this.#inbox.clear()
       return void child.destroy()
     }
@@ -178,7 +182,7 @@ export class Helper {
       first.deaths++
       const death = cause instanceof Error ? cause : new HelperDeath(cause)
       const error = this.#options.repeatable
-        ? new Failure('unavailable', 'Git could not read the object', { cause: death })
+        ? new Failure('unavailable', 'Git could not read the object', { cause: this.#misread ?? death })
         : death
       if (!this.#options.repeatable || first.deaths > 1) this.#waiting.shift()!.reject(error)
     }
