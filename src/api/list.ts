@@ -44,7 +44,7 @@ export type ListPart = {
   /** For a part with `few` that may have many rows after all. */
   readonly crowded?: Crowded
   /** For a first part without `few` which may have many of the rows of the list. The first key of the order is never null. */
-  readonly preceding?: Preceding
+  readonly preceding?: Preceding | undefined
   /** Fewer tables to read the part from, and conditions, instead of those of the list: `where` of the part implies the others. For lists without keyset. */
   readonly own?: { readonly from: Sql; readonly where: Sql }
   /** The same rows `from` fewer tables, to be counted. */

@@ -112,7 +112,7 @@ function readsUpTo(rows: number, list: List, where: Sql) {
      * the expression is empty.
      */
     upTo({ when, from: walked, where: condition }: Preceding, last: Sql): Sql {
-      const [{ by, direction }] = order as [List['order'][number]]
+      const { by, direction } = order[0]!
       const notAfter = raw(direction === 'asc' ? '<=' : '>=')
       const range = sql`and ${by} ${notAfter} (select sorted_0 from ${last}) ${firstOfTable(walkedForOne)}`
       const isWanted = sql`${when(rows)} and ((${condition}) or ${key!} = (select picked from ${last}))`

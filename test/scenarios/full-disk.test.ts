@@ -383,6 +383,7 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
       })
     }
   })
+
   test('an import of a group that a full disk interrupts more often than others may be is made when there is room', async () => {
     const { prepare, write } = kinds['an import of a group']!
     const id = (await prepare!()) as number

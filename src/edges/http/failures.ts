@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { ParameterError } from '../../api/params/parameter-error.ts'
-import { damaged, damageIn, wasKilled } from '../../git/runner/damage.ts'
+import { damaged, damageIn, killed, wasKilled } from '../../git/runner/damage.ts'
 import { Failure, type FailureKind, type RefusedAction } from '../../kernel/failure.ts'
 import { isDiskFull } from '../../kernel/full-disk.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
@@ -84,16 +84,13 @@ const internal: WireAnswer = { status: 500, body: { message: '500 Internal Serve
 const isReadOnly = (error: unknown): boolean => (error as NodeJS.ErrnoException | null)?.code === 'EROFS'
 
 /** The failure to report for an error; undefined if the error is a bug. */
-export const failureOf = (error: unknown): Failure | undefined =>
-  damageIn(error)
-    ? new Failure('unavailable', damaged, { cause: error })
-    : error instanceof Failure
-      ? error
-      : isDiskFull(error) || isReadOnly(error)
-        ? new Failure('storage_full', 'Insufficient Storage', { cause: error })
-        : wasKilled(error)
-          ? new Failure('unavailable', 'Git was ended on the server. Please try again.', { cause: error })
-          : undefined
+export function failureOf(error: unknown): Failure | undefined {
+  if (damageIn(error)) return new Failure('unavailable', damaged, { cause: error })
+  if (error instanceof Failure) return error
+  if (isDiskFull(error) || isReadOnly(error))
+    return new Failure('storage_full', 'Insufficient Storage', { cause: error })
+  return wasKilled(error) ? new Failure('unavailable', killed, { cause: error }) : undefined
+}
 
 /** The response for any thrown error; for a bug, a 500 without details. */
 export function answerFor(error: unknown): WireAnswer {

@@ -27,6 +27,9 @@ export function damageIn(error: unknown): Error | undefined {
 export const wasKilled = (error: unknown): boolean =>
   error instanceof GitError && error.signal !== null && !crashes.has(error.signal)
 
+/** The message to users about a git that was killed. */
+export const killed = 'Git was ended on the server. Please try again.'
+
 /** The message to users about a damaged repository. */
 export const damaged =
   'The repository is damaged: git on the server could not read it. Please contact your Stithy administrator.'
@@ -50,5 +53,6 @@ export const damage = (lost: string): Failure =>
 export const reasonOf = (error: unknown): string => {
   if (damageIn(error)) return damaged
   if (error instanceof Failure) return error.message
+  if (wasKilled(error)) return killed
   return isDiskFull(error) ? 'Insufficient Storage' : 'Internal server error.'
 }

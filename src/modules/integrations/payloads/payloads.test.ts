@@ -14,6 +14,7 @@ import {
   nullOid,
   ofKind,
   oid,
+  openTopic,
   projectBlock,
   repositoryBlock,
   text,
@@ -137,7 +138,7 @@ describe('payloads', () => {
     await withContent(world, project)
     const at = `/projects/${project.id}`
     await world.root.post(`${at}/issues`, { title: 'Long' })
-    await world.root.post(`${at}/merge_requests`, { title: 'Long', source_branch: 'topic', target_branch: 'main' })
+    await openTopic(world, project, 'Long')
     const times = { human_time_estimate: '17h', human_total_time_spent: null }
     for (const [kind, noteables] of Object.entries({ issue: 'issues', merge_request: 'merge_requests' })) {
       const estimated = await world.root.post(`${at}/${noteables}/1/time_estimate`, { duration: '2d 1h' })
@@ -282,8 +283,7 @@ describe('payloads', () => {
     await withContent(world, project)
     const issue = (await world.root.post(`${at}/issues`, { title: 'Issue' })).json
     await world.root.post(`${at}/issues/${issue.iid}/notes`, { body: 'On the issue' })
-    const input = { source_branch: 'topic', target_branch: 'main', title: 'Merge me' }
-    const mr = (await world.root.post(`${at}/merge_requests`, input)).json
+    const mr = await openTopic(world, project, 'Merge me')
     await world.root.post(`${at}/merge_requests/${mr.iid}/notes`, { body: 'On the merge request' })
     await world.root.post(`${at}/repository/commits/main/comments`, { note: 'On the commit' })
     const file = { file_name: 'a.txt', content: 'Some text' }
@@ -345,8 +345,7 @@ describe('payloads', () => {
     const { receiver, project } = made
     const at = `/projects/${project.id}`
     await withContent(world, project)
-    const input = { source_branch: 'topic', target_branch: 'main', title: 'Merge me' }
-    const mr = (await world.root.post(`${at}/merge_requests`, input)).json
+    const mr = await openTopic(world, project, 'Merge me')
     const opened = await receiver.request(ofKind('merge_request', 'open'))
     expect(opened.headers['x-service-event']).toBe('Merge Request Hook')
     expect(opened.json).toEqual({
@@ -383,11 +382,9 @@ describe('payloads', () => {
   }) => {
     await using made = await hooked(world)
     const { receiver, project } = made
-    const at = `/projects/${project.id}`
     await withContent(world, project)
-    const input = { source_branch: 'topic', target_branch: 'main', title: 'Close me' }
-    await world.root.post(`${at}/merge_requests`, input)
-    await world.root.delete(`${at}/repository/branches/topic`)
+    await openTopic(world, project, 'Close me')
+    await world.root.delete(`/projects/${project.id}/repository/branches/topic`)
     const closed = (await receiver.request(ofKind('merge_request', 'close'))).json
     expect(closed.changes).toEqual({ state_id: { previous: 1, current: 2 } })
   })

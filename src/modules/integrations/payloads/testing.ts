@@ -186,6 +186,11 @@ export async function withContent(world: World, project: TestProject, who: Clien
   await run('push', '-q', world.remote(project, who), 'topic')
 }
 
+/** A merge request of the branch that `withContent` pushed. */
+export const openTopic = async (world: World, { id }: { id: number }, title: string) =>
+  (await world.root.post(`/projects/${id}/merge_requests`, { source_branch: 'topic', target_branch: 'main', title }))
+    .json
+
 export const commitTo = (world: World, { id }: { id: number }, branch: string, actions: readonly object[], more = {}) =>
   world.root.post(`/projects/${id}/repository/commits`, { branch, commit_message: 'Change files', actions, ...more })
 

@@ -270,11 +270,9 @@ export function partsOf(reached: Reached, caller: Actor): Pick<List, 'parts' | '
   const filters = caller.limits ? reached.filters : reached.others
   const access = accessOf(reached, caller)
   const { projects, given, isOpen, open, isClosed, members, own } = access
-  const beforeLast = caller.limits ? undefined : precedingOf(reached, access)
   const openPart = {
     ...open(filters),
-    ...(!caller.limits && openNumber(reached, isOpen)),
-    ...(beforeLast && { preceding: beforeLast }),
+    ...(!caller.limits && { ...openNumber(reached, isOpen), preceding: precedingOf(reached, access) }),
   }
   const ownLabelled = labelCondition ? [labelCondition] : []
   const parts = [...(confidential ? [] : [openPart]), members(isClosed), ...own(ownLabelled)]

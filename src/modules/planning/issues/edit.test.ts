@@ -175,33 +175,24 @@ describe('PUT /projects/:id/issues/:issue_iid', () => {
     expect(await systemNotes(rita, at)).toEqual(['locked this issue', 'unlocked this issue'])
   })
 
-  test('a closed issue stays closed if its discussion is locked while the request to reopen it waits', async ({
-    world,
-  }) => {
-    const { at, rita, project } = await opened(world)
-    await rita.put(at, { state_event: 'close' })
-    const { namespace } = (await world.root.get(`/projects/${project.id}`)).json
-    const answer = await answerDuring(
-      world,
-      () => rita.put(at, { state_event: 'reopen', add_labels: 'bug' }),
-      () => world.root.put(at, { discussion_locked: true }),
-      (tx) => lockRow(tx, 'namespaces', namespace.id),
-    )
-    expect(answer).toMatchObject({ status: 200, json: { state: 'closed', labels: ['bug'] } })
-  })
-
-  test('a locked issue is reopened if its discussion is unlocked while the request waits', async ({ world }) => {
-    const { at, rita, project } = await opened(world)
-    await rita.put(at, { state_event: 'close', discussion_locked: true })
-    const { namespace } = (await world.root.get(`/projects/${project.id}`)).json
-    const answer = await answerDuring(
-      world,
-      () => rita.put(at, { state_event: 'reopen', add_labels: 'bug' }),
-      () => world.root.put(at, { discussion_locked: false }),
-      (tx) => lockRow(tx, 'namespaces', namespace.id),
-    )
-    expect(answer).toMatchObject({ status: 200, json: { state: 'opened' } })
-  })
+  test.for([
+    ['stays closed', true, 'closed'],
+    ['is reopened', false, 'opened'],
+  ] as const)(
+    'a closed issue %s if the lock of its discussion becomes %s while the request to reopen it waits',
+    async ([, locked, state], { world }) => {
+      const { at, rita, project } = await opened(world)
+      await rita.put(at, { state_event: 'close', discussion_locked: !locked })
+      const { namespace } = (await world.root.get(`/projects/${project.id}`)).json
+      const answer = await answerDuring(
+        world,
+        () => rita.put(at, { state_event: 'reopen', add_labels: 'bug' }),
+        () => world.root.put(at, { discussion_locked: locked }),
+        (tx) => lockRow(tx, 'namespaces', namespace.id),
+      )
+      expect(answer).toMatchObject({ status: 200, json: { state, labels: ['bug'] } })
+    },
+  )
 
   test('D3-ISSUE-ASSIGNEE-DEPRECATED: authors change texts, state and confidentiality; other attributes are ignored', async ({
     world,

@@ -26,7 +26,7 @@ import { type IssueChangeFacts, readIssueFacts } from './event-queries.ts'
 import { emitIssue } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { type LockedIssue, lockIssue, touchIssue } from './queries.ts'
-import { requireTexts } from './service.ts'
+import { requireTexts, setsAny } from './service.ts'
 import { type IssueSubject, issue } from './subject.ts'
 
 /** Absent fields stay unchanged; empty lists and null clear. */
@@ -122,10 +122,6 @@ const unadministered = {
   epic_iid: undefined,
 } as const
 
-/** Whether the edit has something that a caller cannot change who may not administer issues. */
-const administers = (edit: Allowed): boolean =>
-  (Object.keys(unadministered) as (keyof typeof unadministered)[]).some((name) => edit[name] !== undefined)
-
 type Allowed = { readonly [K in keyof IssueEdit]: IssueEdit[K] | undefined }
 
 /** Writes the changed values and their consequences. */
@@ -135,7 +131,7 @@ async function apply(ctx: Ctx, tx: Tx, subject: IssueSubject, edit: Allowed, pre
   if (!row) throw rowNotFound()
   const path = { id: String(row.project_id), issue_iid: row.iid }
   const needed = [
-    administers(edit) ? ('admin_issue' as const) : ('update_issue' as const),
+    setsAny(edit, unadministered) ? ('admin_issue' as const) : ('update_issue' as const),
     ...(edit.created_at || edit.updated_at ? ['date_note' as const] : []),
   ]
   if (tx.requirePermission)

@@ -68,7 +68,7 @@ export async function createIssue(
     ...given,
     title,
     ...(!may('admin_issue') && unadministered),
-    ...(!may('date_issue') && { iid: undefined, created_at: undefined }),
+    ...(!may('date_issue') && undated),
   }
   const epicId = await chosenEpic(ctx, project, input)
   const authorId = ctx.actor!.id
@@ -126,13 +126,21 @@ async function requireAttributesNow(
   input: { readonly [K in keyof IssueInput]?: IssueInput[K] | undefined },
 ): Promise<void> {
   if (!tx.requirePermission) return
-  const administers = (Object.keys(unadministered) as (keyof typeof unadministered)[]).some(
-    (name) => input[name] !== undefined,
-  )
-  const dates = input.iid !== undefined || input.created_at !== undefined
-  for (const ability of [...(administers ? ['admin_issue' as const] : []), ...(dates ? ['date_issue' as const] : [])])
-    if (!(await allowsNow(projectSubject, ability, projectId, ctx, tx))) throw forbidden()
+  const needed = [
+    ...(setsAny(input, unadministered) ? ['admin_issue' as const] : []),
+    ...(setsAny(input, undated) ? ['date_issue' as const] : []),
+  ]
+  for (const ability of needed) if (!(await allowsNow(projectSubject, ability, projectId, ctx, tx))) throw forbidden()
 }
+
+/** Whether an input has any of these attributes. */
+export const setsAny = <Input extends object>(
+  input: Input,
+  names: { readonly [K in keyof Input]?: undefined },
+): boolean => (Object.keys(names) as (keyof Input)[]).some((name) => input[name] !== undefined)
+
+/** What a caller cannot set who may not date issues. */
+const undated = { iid: undefined, created_at: undefined } as const
 
 /** What a caller cannot set who may not administer issues. */
 const unadministered = {

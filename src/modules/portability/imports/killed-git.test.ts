@@ -5,7 +5,8 @@ import { eventually } from '../../../../test/waiting.ts'
 import { download, upload } from '../testing.ts'
 
 test('an import is repeated when the git that lists its references is killed', async () => {
-  const PATH = await killingGit('*.import*for-each-ref*', 'itself')
+  // What only reads is repeated once in the same attempt.
+  const PATH = await killingGit('*.import*for-each-ref*', 'itself', 2)
   const service = await serve({ ...(await freshEnv()), PATH })
   const { root } = service
   const { id } = (await root.post('/projects', { path: 'source', initialize_with_readme: true })).json
