@@ -1,14 +1,14 @@
 import { describe, expect } from 'vitest'
 import { answerDuring } from '../../test/during.ts'
 import { lockRow, lockTable } from '../../test/tables/instance.ts'
-import { type Answer, type Client, test, type World } from '../../test/world.ts'
+import { type Answer, type Client, type TestGroup, test, type World } from '../../test/world.ts'
 import type { Level } from '../access/levels.ts'
 import { newPublicKey } from './accounts/ssh-keys/testing.ts'
 import { lockGroup } from './groups/index.ts'
 import { openEpic } from './planning/epics/testing.ts'
 import { lockOrder } from './planning/issue-order/queries.ts'
 import { openIssue } from './planning/issues/testing.ts'
-import { storedProject } from './repository/commits/testing.ts'
+import { type StoredProject, storedProject } from './repository/commits/testing.ts'
 import { forkOf, openMergeRequest } from './review/merge-requests/testing.ts'
 
 const removed =
@@ -268,6 +268,114 @@ describe('a member who was demoted while the request waited sets nothing that th
     expect((await world.root.get(at)).json.title).not.toBe('old')
   })
 })
+
+describe('an owner who became a reporter while the request waited sets no time', () => {
+  const time = '2020-01-02T03:04:05.000Z'
+  const becomesReporter = (world: World, group: { id: number }, ann: Client) => () =>
+    world.root.put(`/groups/${group.id}/members/${ann.id}`, { access_level: 20 })
+
+  /** What Ann comments on, and the row for which the comment waits. */
+  const opened: Record<
+    string,
+    (world: World, project: StoredProject, group: TestGroup) => Promise<{ at: string; row: [string, number] }>
+  > = {
+    async 'an issue'(world, project) {
+      const { at, id } = await openIssue(world, { project })
+      return { at, row: ['issues', id] }
+    },
+    async 'a merge request'(world, project) {
+      const { at, id } = await openMergeRequest(world, { project })
+      return { at, row: ['merge_requests', id] }
+    },
+    async 'an epic'(world, _, group) {
+      const { at, id } = await openEpic(world, { group })
+      return { at, row: ['epics', id] }
+    },
+    async 'a snippet'(world, project) {
+      const files = [{ file_path: 'a', content: 'a' }]
+      const at = `/projects/${project.id}/snippets`
+      const { id } = (await world.root.post(at, { title: 'a', visibility: 'public', files })).json
+      return { at: `${at}/${id}`, row: ['snippets', id] }
+    },
+    async 'a commit'(world, project) {
+      const { head } = await openMergeRequest(world, { project })
+      return { at: `/projects/${project.id}/repository/commits/${head}`, row: ['projects', project.id] }
+    },
+  }
+  const replies = ['an issue', 'a merge request', 'an epic', 'a snippet'].map((noun) => [noun, 'reply'] as const)
+
+  test.for([...Object.keys(opened).map((noun) => [noun, 'discussion'] as const), ...replies])(
+    'of a comment on %s, as a %s',
+    async ([noun, how], { world }) => {
+      const ann = await world.user()
+      const group = await world.group({ visibility: 'public', members: [[ann, 'owner']] })
+      const project = await storedProject(world, { group, visibility: 'public' })
+      const { at, row } = await opened[noun]!(world, project, group)
+      const begun = how === 'reply' ? (await ann.post(`${at}/discussions`, { body: 'first' })).json.id : undefined
+      const note = await answerDuring(
+        world,
+        () =>
+          ann.post(begun ? `${at}/discussions/${begun}/notes` : `${at}/discussions`, { body: 'b', created_at: time }),
+        becomesReporter(world, group, ann),
+        (tx) => lockRow(tx, ...row),
+      )
+      expect(note.status).toBe(201)
+      expect((begun ? note.json : note.json.notes[0]).created_at).not.toBe(time)
+    },
+  )
+
+  test('of a new epic', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group({ visibility: 'public', members: [[ann, 'owner']] })
+    const made = await answerDuring(
+      world,
+      () => ann.post(`/groups/${group.id}/epics`, { title: 'new', created_at: time }),
+      becomesReporter(world, group, ann),
+      (tx) => lockTable(tx, 'epics'),
+    )
+    expect(made.status).toBe(201)
+    expect(made.json.created_at).not.toBe(time)
+  })
+
+  test('of an epic that changes', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group({ visibility: 'public', members: [[ann, 'owner']] })
+    const { at, id } = await openEpic(world, { group })
+    const changed = await answerDuring(
+      world,
+      () => ann.put(at, { title: 'new', updated_at: time }),
+      becomesReporter(world, group, ann),
+      (tx) => lockRow(tx, 'epics', id),
+    )
+    expect(changed).toMatchObject({ status: 200, json: { title: 'new' } })
+    expect(changed.json.updated_at).not.toBe(time)
+  })
+})
+
+test.for([
+  ['text', { body: 'changed' }],
+  ['state', { resolved: true }],
+] as const)(
+  '403 to a new %s of a note by a maintainer who became a reporter while the change waited',
+  async ([, change], { world }) => {
+    const ann = await world.user()
+    const group = await world.group({ visibility: 'public', members: [[ann, 'maintainer']] })
+    const project = await storedProject(world, { group, visibility: 'public' })
+    const { at, id } = await openMergeRequest(world, { project })
+    const discussion = (await world.root.post(`${at}/discussions`, { body: 'first' })).json
+    const note = `${at}/discussions/${discussion.id}/notes/${discussion.notes[0].id}`
+    const refused = await answerDuring(
+      world,
+      () => ann.put(note, change),
+      () => world.root.put(`/groups/${group.id}/members/${ann.id}`, { access_level: 20 }),
+      (tx) => lockRow(tx, 'merge_requests', id),
+    )
+    expect(refused.status).toBe(403)
+    expect((await world.root.get(`${at}/discussions/${discussion.id}`)).json.notes).toMatchObject([
+      { body: 'first', resolved: false },
+    ])
+  },
+)
 
 test('404 to a description of a group by an owner who was removed while the change waited', async ({ world }) => {
   const ann = await world.user()

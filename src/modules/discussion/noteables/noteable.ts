@@ -53,8 +53,8 @@ export type Discussed = Noteable & {
   /** The object id of a commit. */
   readonly oid?: string
   readonly title: string
-  /** The caller's permissions. */
-  readonly facts: Facts
+  /** The caller's permissions at this moment. Undefined, or throws, if the caller cannot read it any more. */
+  factsNow(ctx: Ctx): Promise<Facts | undefined>
   readonly policy: Policy<NoteAbility> & Partial<Policy<ResolvingAbility>>
   /** Locks its row until the transaction ends and sets the time of its last change. False if it is gone. */
   touch(tx: Tx): Promise<boolean>

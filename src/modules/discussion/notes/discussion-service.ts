@@ -1,4 +1,5 @@
-import { allows } from '../../../access/policy.ts'
+import { allows, type Facts } from '../../../access/policy.ts'
+import { alsoAsking } from '../../../api/also-asking.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
@@ -24,7 +25,7 @@ import {
   saveNote,
   withQuickActions,
 } from './service.ts'
-import type { NoteSubject } from './subject.ts'
+import { factsOfNote, type NoteSubject } from './subject.ts'
 import { requireText } from './text.ts'
 
 export async function getDiscussion(ctx: Ctx, noteable: Noteable, discussionId: string): Promise<DiscussionRow> {
@@ -146,20 +147,24 @@ export async function settleDiscussion(
   return getDiscussion(ctx, discussed, discussionId)
 }
 
-/** Changes the text of a note, or resolves it: each requires another ability. */
+/** Changes the text of a note, or resolves it: each requires another ability, when the change is written, too. */
 export async function changeNote(
   ctx: Ctx,
   subject: NoteSubject,
   { body, resolved }: { body?: string; resolved?: boolean },
 ): Promise<NoteRow> {
-  const { note, discussed, facts } = subject
-  if (body !== undefined) {
-    if (!allows(discussed.policy.admin_note, ctx.actor, facts)) throw forbidden()
-    return editNote(ctx, subject, body)
+  const { note, discussed } = subject
+  const rule = discussed.policy[body === undefined ? 'resolve_discussion' : 'admin_note']
+  const require = (facts: Facts | undefined) => {
+    if (!rule || !facts || !allows(rule, ctx.actor, facts)) throw forbidden()
   }
-  const rule = discussed.policy.resolve_discussion
-  if (!rule || !allows(rule, ctx.actor, facts)) throw forbidden()
+  require(subject.facts)
+  const asking = alsoAsking(ctx, async (now) => {
+    const facts = await discussed.factsNow(now)
+    require(facts && factsOfNote(note, ctx.actor, facts))
+  })
+  if (body !== undefined) return editNote(asking, subject, body)
   if (!note.threaded) throw notResolvable()
-  await settle(ctx, discussed, { discussionId: note.discussion_id, noteId: note.id }, resolved === true)
+  await settle(asking, discussed, { discussionId: note.discussion_id, noteId: note.id }, resolved === true)
   return getNote(ctx, discussed, note.id)
 }

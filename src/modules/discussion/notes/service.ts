@@ -81,11 +81,23 @@ export async function requireRoom(tx: Tx, noteable: Noteable, discussionId: stri
   if (await isTooLong(tx, noteable, discussionId)) throw refuseNote('discussion', 'is too long; begin another one')
 }
 
+/** The time of a new note, if the caller may set it when the note is written. */
+async function allowedTime(
+  tx: Tx,
+  ctx: Ctx,
+  { factsNow, policy }: Discussed,
+  createdAt: Date | undefined,
+): Promise<Date | undefined> {
+  if (!createdAt) return undefined
+  const facts = await factsNow({ ...ctx, db: tx })
+  return facts && allows(policy.date_note, ctx.actor, facts) ? createdAt : undefined
+}
+
 /** Writes a note of the caller and its consequences. The noteable is locked. */
 export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, input: NoteInput): Promise<number> {
   const { holder } = discussed
   const authorId = ctx.actor!.id
-  const createdAt = allows(discussed.policy.date_note, ctx.actor, discussed.facts) ? input.createdAt : undefined
+  const createdAt = await allowedTime(tx, ctx, discussed, input.createdAt)
   const { id } = await insertNote(tx, discussed, { authorId, ...input, createdAt })
   if (input.suggestions?.length) await insertSuggestions(tx, id, input.suggestions)
   await finishTodos(tx, authorId, discussed)

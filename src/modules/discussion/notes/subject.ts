@@ -1,4 +1,5 @@
 import type { Static, TObject } from 'typebox'
+import type { Caller } from '../../../access/actor.ts'
 import type { Facts } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { type Subject, subject } from '../../../api/endpoint.ts'
@@ -8,6 +9,12 @@ import type { Discussed, DiscussedSubject, NoteAbility } from '../noteables/note
 import { findNote, type NoteRow } from './record-queries.ts'
 
 export type NoteSubject = { readonly note: NoteRow; readonly discussed: Discussed; readonly facts: Facts }
+
+/** Facts for what changes a note, from those of its noteable. */
+export function factsOfNote(note: NoteRow, caller: Caller, facts: Facts): Facts {
+  const isOwnNote = note.author.id === caller?.id && !facts.flags['locked']
+  return { ...facts, flags: { ...facts.flags, own_note: isOwnNote, system_note: note.system } }
+}
 
 /** The note of a noteable that a path names; with `discussion_id`, within that discussion. One statement more than the noteable. */
 const loadNote =
@@ -21,9 +28,7 @@ const loadNote =
     const discussed = about.discussed(found)
     const note = await findNote(ctx.db, discussed, ctx.actor, path.note_id, path.discussion_id)
     if (!note) throw rowNotFound()
-    const isOwnNote = note.author.id === ctx.actor?.id && !found.facts.flags['locked']
-    const flags = { ...found.facts.flags, own_note: isOwnNote, system_note: note.system }
-    return { note, discussed, facts: { ...found.facts, flags } }
+    return { note, discussed, facts: factsOfNote(note, ctx.actor, found.facts) }
   }
 
 const note_id = Id({ description: 'ID of the note' })

@@ -3,13 +3,13 @@ import { type Discussed, discussedSubject } from '../../discussion/index.ts'
 import { epicActions } from '../epic-actions/commands.ts'
 import { asNoteable } from '../epics/noteable.ts'
 import { touchEpic } from '../epics/queries.ts'
-import { type EpicSubject, epicByIidOrId } from '../epics/subject.ts'
+import { type EpicSubject, epicByIidOrId, loadEpicById } from '../epics/subject.ts'
 
 const discussed = (subject: EpicSubject): Discussed => ({
   ...asNoteable(subject),
   iid: subject.iid,
   title: subject.title,
-  facts: subject.facts,
+  factsNow: async (now) => (await loadEpicById(subject.id, now))?.facts,
   policy: epicPolicy,
   touch: (tx) => touchEpic(tx, subject.id),
   quickActions: epicActions(subject),

@@ -55,7 +55,6 @@ export async function promoteIssue(ctx: Ctx, subject: IssueSubject): Promise<voi
     const made = await insertEpic(tx, {
       groupId: group.id,
       authorId: actorId,
-      createdAt: undefined,
       title: row.title,
       description,
       confidential: row.confidential,

@@ -20,7 +20,6 @@ export type EpicValues = {
 type NewEpic = EpicValues & {
   readonly groupId: number
   readonly authorId: number
-  readonly createdAt: Date | undefined
 }
 
 /** Assigns the next number of the group. Undefined if the group is being deleted. */
@@ -32,15 +31,18 @@ export const insertEpic = (tx: Tx, m: NewEpic): Promise<{ id: number; iid: numbe
       number as (${nextGroupNumber('epics', m.groupId)})
       insert into epics (
         iid, namespace_id, title, description, author_id, confidential, start_date_is_fixed,
-        start_date_fixed, due_date_is_fixed, due_date_fixed, created_at, updated_at
+        start_date_fixed, due_date_is_fixed, due_date_fixed
       )
       select number.last, target.id, ${m.title}, ${m.description}, ${m.authorId}, ${m.confidential},
-        ${m.startDateIsFixed}, ${m.startDateFixed}::date, ${m.dueDateIsFixed}, ${m.dueDateFixed}::date,
-        coalesce(${m.createdAt ?? null}::timestamptz, now()), coalesce(${m.createdAt ?? null}::timestamptz, now())
+        ${m.startDateIsFixed}, ${m.startDateFixed}::date, ${m.dueDateIsFixed}, ${m.dueDateFixed}::date
       from number, target
       returning id, iid
     `,
   )
+
+/** Sets the time of a new epic. */
+export const saveCreated = (tx: Tx, id: number, at: Date): Promise<number> =>
+  tx.run(sql`update epics set created_at = ${at}, updated_at = ${at} where id = ${id}`)
 
 export const saveEpicValues = (tx: Tx, id: number, v: EpicValues): Promise<number> =>
   tx.run(sql`

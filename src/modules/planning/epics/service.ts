@@ -16,13 +16,14 @@ import {
   insertEpic,
   readEpicFacts,
   saveClosed,
+  saveCreated,
   saveEpicValues,
   saveReopened,
 } from './edit-queries.ts'
 import { emitEpic } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { lockEpic, touchEpic } from './queries.ts'
-import { type EpicSubject, epicNotFound } from './subject.ts'
+import { type EpicSubject, epicNotFound, loadEpicById } from './subject.ts'
 import { changeableEpic, changeParent, holdTree } from './tree.ts'
 
 /** Absent fields stay unchanged; null clears. */
@@ -92,6 +93,12 @@ const valuesAfter = (before: EpicValues, edit: EpicEdit): EpicValues => ({
   dueDateFixed: pick(edit.due_date_fixed, before.dueDateFixed),
 })
 
+/** Whether the caller may set times of an epic at this moment. */
+async function mayDate(ctx: Ctx, tx: Tx, id: number): Promise<boolean> {
+  const now = await loadEpicById(id, { ...ctx, db: tx })
+  return now !== undefined && allows(epicPolicy.date_note, ctx.actor, now.facts)
+}
+
 /** Creates an epic of a group. With a parent, the caller must be allowed to change that. */
 export async function createEpic(
   ctx: Ctx,
@@ -100,14 +107,15 @@ export async function createEpic(
 ): Promise<{ readonly id: number; readonly iid: number }> {
   const input = requireTexts(given)
   const parentId = input.parent_id ? (await changeableEpic(ctx, input.parent_id)).id : undefined
-  const createdAt = allows(epicPolicy.date_note, ctx.actor, group.facts) ? input.created_at : undefined
   const authorId = ctx.actor!.id
   return ctx.transaction(async (tx) => {
     if (parentId !== undefined) await holdTree(tx, group.id)
-    const made = await insertEpic(tx, { groupId: group.id, authorId, createdAt, ...valuesAfter(blank, input) })
+    const made = await insertEpic(tx, { groupId: group.id, authorId, ...valuesAfter(blank, input) })
     if (!made) throw notFound('Group')
     // The insert waits for changes of the group.
     await tx.requirePermission?.()
+    const createdAt = input.created_at && (await mayDate(ctx, tx, made.id)) ? input.created_at : undefined
+    if (createdAt) await saveCreated(tx, made.id, createdAt)
     const noteable = asNoteable({ id: made.id, group_id: group.id })
     await editLabels(tx, ctx, noteable, [], input, createdAt)
     if (parentId !== undefined) await changeParent(tx, ctx, made.id, parentId)
@@ -123,26 +131,20 @@ export async function createEpic(
  */
 export async function editEpic(ctx: Ctx, subject: EpicSubject, given: EpicEdit): Promise<void> {
   const edit = requireTexts(given)
-  const at = allows(epicPolicy.date_note, ctx.actor, subject.facts) ? edit.updated_at : undefined
   if (edit.parent_id) await changeableEpic(ctx, edit.parent_id)
-  await ctx.transaction((tx) => apply(ctx, tx, subject, edit, at))
+  await ctx.transaction((tx) => apply(ctx, tx, subject, edit))
 }
 
 /** Writes the changed values and their consequences. */
-async function apply(
-  ctx: Ctx,
-  tx: Tx,
-  { id, group_id }: EpicSubject,
-  edit: EpicEdit,
-  at: Date | undefined,
-): Promise<void> {
+async function apply(ctx: Ctx, tx: Tx, { id, group_id }: EpicSubject, edit: EpicEdit): Promise<void> {
   const actorId = ctx.actor!.id
   if (edit.parent_id !== undefined) await holdTree(tx, group_id)
   else await holdPlace(tx, { of: 'group', id: group_id })
   const row = await lockEpic(tx, id)
   if (!row) throw rowNotFound()
   // The request may name its parent, or only a note.
-  await changeableEpic({ ...ctx, db: tx }, id)
+  const { facts } = await changeableEpic({ ...ctx, db: tx }, id)
+  const at = allows(epicPolicy.date_note, ctx.actor, facts) ? edit.updated_at : undefined
   const noteable = asNoteable(row)
   const before = await readEpicFacts(tx, id)
   await saveEpicValues(tx, id, valuesAfter(valuesOf(before), edit))

@@ -3,13 +3,13 @@ import { type Discussed, discussedSubject } from '../../discussion/index.ts'
 import { issueActions } from '../issue-actions/commands.ts'
 import { asNoteable } from '../issues/noteable.ts'
 import { touchIssue } from '../issues/queries.ts'
-import { type IssueSubject, issue } from '../issues/subject.ts'
+import { type IssueSubject, issue, loadIssueById } from '../issues/subject.ts'
 
 const discussed = (subject: IssueSubject): Discussed => ({
   ...asNoteable(subject),
   iid: subject.iid,
   title: subject.title,
-  facts: subject.facts,
+  factsNow: async (now) => (await loadIssueById(subject.id, now))?.facts,
   policy: issuePolicy,
   touch: (tx) => touchIssue(tx, subject.id),
   quickActions: issueActions(subject),

@@ -57,7 +57,7 @@ export function asDiscussed(subject: CommitSubject): Discussed {
     iid: id,
     oid: commit.oid,
     title: shownTitle(commit),
-    facts: subject.facts,
+    factsNow: async (now) => (await loadProject(String(project.id), now))?.facts,
     policy: commitPolicy,
     touch: (tx) => lockDiscussedCommit(tx, id),
     begin: async (tx, ctx) => beginDiscussedCommit(tx, await newDiscussedCommit(tx, ctx, project.id, commit)),

@@ -2,7 +2,7 @@ import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
 import { type Discussed, discussedSubject } from '../../discussion/index.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { touchMergeRequest } from '../merge-requests/queries.ts'
-import { type MergeRequestSubject, mergeRequest } from '../merge-requests/subject.ts'
+import { loadMergeRequest, type MergeRequestSubject, mergeRequest } from '../merge-requests/subject.ts'
 import { mergeRequestActions } from '../quick-actions/commands.ts'
 import { fileAt } from '../suggested-lines/files.ts'
 import { placeOf } from './place.ts'
@@ -11,7 +11,8 @@ const discussed = (subject: MergeRequestSubject): Discussed => ({
   ...asNoteable(subject),
   iid: subject.iid,
   title: subject.title,
-  facts: subject.facts,
+  factsNow: async (now) =>
+    (await loadMergeRequest({ id: String(subject.project.id), merge_request_iid: subject.iid }, now))?.facts,
   policy: mergeRequestPolicy,
   touch: (tx) => touchMergeRequest(tx, subject.id),
   quickActions: mergeRequestActions(subject),

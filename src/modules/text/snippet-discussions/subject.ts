@@ -1,7 +1,7 @@
 import { snippetPolicy } from '../../../access/snippet-policy.ts'
 import { type Discussed, discussedSubject } from '../../discussion/index.ts'
 import { touchSnippet } from '../snippets/queries.ts'
-import { type SnippetSubject, snippet } from '../snippets/subject.ts'
+import { loadSnippet, type SnippetSubject, snippet } from '../snippets/subject.ts'
 
 const discussed = (subject: SnippetSubject): Discussed => ({
   type: 'Snippet',
@@ -9,7 +9,7 @@ const discussed = (subject: SnippetSubject): Discussed => ({
   holder: { of: 'project', id: subject.project.id },
   iid: subject.id,
   title: subject.title,
-  facts: subject.facts,
+  factsNow: async (now) => (await loadSnippet({ id: String(subject.project.id), snippet_id: subject.id }, now))?.facts,
   policy: snippetPolicy,
   touch: (tx) => touchSnippet(tx, subject.id),
 })
