@@ -59,6 +59,23 @@ async function during(
   return (await Promise.all(answers)).map(({ status }) => status)
 }
 
+test('a project that is transferred out of a group is deleted at once by a request that waits for the transfer', async ({
+  world,
+}) => {
+  await world.settings({ deletion_adjourned_period: 7 })
+  const { project, linkOfOther } = await planned(world)
+  const at = `/projects/${project.id}`
+  const ann = await world.user()
+  const statuses = await during(
+    world,
+    ['epic_issues', linkOfOther],
+    () => world.root.put(`${at}/transfer`, { namespace: ann.username }),
+    () => world.root.delete(at),
+  )
+  expect(statuses).toEqual([200, 202])
+  expect((await world.root.get(at)).status).toBe(404)
+})
+
 describe.for(Object.keys(transfers) as Moved[])('a project that leaves a group, because %s is transferred', (moved) => {
   const transfer = async (world: World, place: Planned): Promise<Request> => {
     const to = await world.group()
@@ -84,6 +101,28 @@ describe.for(Object.keys(transfers) as Moved[])('a project that leaves a group, 
     const { atIssue, milestone } = place
     await duringTransfer(world, place, () => world.root.put(atIssue, { milestone_id: milestone.id }))
     expect((await world.root.get(atIssue)).json.milestone).toBeNull()
+  })
+
+  test('has a label that is promoted meanwhile in its new group', async ({ world }) => {
+    const place = await planned(world)
+    const at = `/projects/${place.project.id}`
+    await world.root.post(`${at}/labels`, { name: 'own', color: '#123456' })
+    expect(await duringTransfer(world, place, () => world.root.put(`${at}/labels/own/promote`))).toContain(200)
+    const { namespace } = (await world.root.get(at)).json
+    const labels = `/groups/${namespace.id}/labels?include_ancestor_groups=false`
+    expect((await world.root.get(labels)).json).toMatchObject([{ name: 'own' }])
+    expect((await world.root.get(`${at}/labels/own`)).json.is_project_label).toBe(false)
+  })
+
+  test('has a milestone that is promoted meanwhile in its new group', async ({ world }) => {
+    const place = await planned(world)
+    const at = `/projects/${place.project.id}`
+    const { id } = (await world.root.post(`${at}/milestones`, { title: 'own' })).json
+    await world.root.put(place.atIssue, { milestone_id: id })
+    const promote = () => world.root.post(`${at}/milestones/${id}/promote`)
+    expect(await duringTransfer(world, place, promote)).toContain(200)
+    const { namespace } = (await world.root.get(at)).json
+    expect((await world.root.get(place.atIssue)).json.milestone).toMatchObject({ title: 'own', group_id: namespace.id })
   })
 
   test.for(['an issue', 'a merge request'])(

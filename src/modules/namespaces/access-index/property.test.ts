@@ -127,7 +127,7 @@ const operations: Record<string, fc.Arbitrary<Operation>> = {
   }),
   deleteProject: index.map((at) => async (made: Made) => {
     const project = await loadProject(String(pick(made.projects, at)), ctx)
-    if (project) await deleteProject(ctx, project, 'user')
+    if (project) await deleteProject({ ...ctx, settings: { ...ctx.settings, deletion_adjourned_period: 0 } }, project)
   }),
   purge: fc.constant(() => purgeExpiredMembers.run({}, ctx)),
 }

@@ -2,15 +2,16 @@ import { groupPolicy } from '../../../access/group-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { forbidden, invalid } from '../../../kernel/failure.ts'
-import { type GroupSubject, loadGroup } from '../../groups/index.ts'
-import type { ProjectSubject } from '../../projects/index.ts'
+import { type GroupSubject, holdPlace, loadGroup } from '../../groups/index.ts'
+import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { followPriorities } from '../order-copies/jobs.ts'
 import { ensureGroupLabel, lockLabelsBelow, replaceLabelsBy } from './promotion-queries.ts'
 import type { LabelName, LabelRow } from './queries.ts'
 import { getLabel, lockLabel, recordLabel } from './service.ts'
 
-async function groupToPromoteTo(ctx: Ctx, project: ProjectSubject): Promise<GroupSubject> {
-  const group = await loadGroup(project.namespace_id, ctx)
+async function groupToPromoteTo(ctx: Ctx, projectId: number): Promise<GroupSubject> {
+  const project = await loadProject(String(projectId), ctx)
+  const group = project && (await loadGroup(project.namespace_id, ctx))
   if (!group) throw invalid('Failed to promote project label to group label')
   if (!allows(groupPolicy.admin_label, ctx.actor, group.facts)) throw forbidden()
   return group
@@ -21,12 +22,12 @@ async function groupToPromoteTo(ctx: Ctx, project: ProjectSubject): Promise<Grou
  * be allowed to change labels of the group.
  */
 export async function promoteLabel(ctx: Ctx, project: ProjectSubject, names: readonly LabelName[]): Promise<LabelRow> {
-  const group = await groupToPromoteTo(ctx, project)
-  const holder = { of: 'group', id: group.id } as const
+  const own = { of: 'project', id: project.id } as const
   return ctx.transaction(async (tx) => {
-    const own = { holder: { of: 'project', id: project.id }, caller: ctx.actor } as const
-    const label = await lockLabel(tx, own, names)
-    await groupToPromoteTo({ ...ctx, db: tx }, project)
+    await holdPlace(tx, own)
+    const label = await lockLabel(tx, { holder: own, caller: ctx.actor }, names)
+    const group = await groupToPromoteTo({ ...ctx, db: tx }, project.id)
+    const holder = { of: 'group', id: group.id } as const
     const id = await ensureGroupLabel(tx, group.id, label)
     await followPriorities(tx, await replaceLabelsBy(tx, await lockLabelsBelow(tx, group.id, label.name), id))
     await recordLabel(ctx, tx, 'label_promoted', holder, id)

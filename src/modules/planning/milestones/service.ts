@@ -7,7 +7,7 @@ import { emit } from '../../../events/log.ts'
 import { type FieldViolations, forbidden, invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { blank, lengthViolations, violationsOf } from '../../../kernel/violations.ts'
 import { type GroupSubject, holdPlace, loadGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
-import type { ProjectSubject } from '../../projects/index.ts'
+import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { followDueDate } from '../order-copies/jobs.ts'
 import {
   deleteMilestone,
@@ -149,8 +149,9 @@ export async function removeMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id
   })
 }
 
-async function groupToPromoteTo(ctx: Ctx, project: ProjectSubject): Promise<GroupSubject> {
-  const group = await loadGroup(project.namespace_id, ctx)
+async function groupToPromoteTo(ctx: Ctx, projectId: number): Promise<GroupSubject> {
+  const project = await loadProject(String(projectId), ctx)
+  const group = project && (await loadGroup(project.namespace_id, ctx))
   if (!group) throw invalid('Project does not belong to a group.')
   if (!allows(groupPolicy.admin_milestone, ctx.actor, group.facts)) throw forbidden()
   return group
@@ -161,12 +162,13 @@ async function groupToPromoteTo(ctx: Ctx, project: ProjectSubject): Promise<Grou
  * caller must be allowed to change milestones of the group.
  */
 export async function promoteMilestone(ctx: Ctx, project: ProjectSubject, id: number): Promise<DatedMilestoneRow> {
-  const group = await groupToPromoteTo(ctx, project)
-  const holder = { of: 'group', id: group.id } as const
+  const own = { of: 'project', id: project.id } as const
   const made = await ctx
     .transaction(async (tx) => {
-      const held = await lockOwn(tx, { of: 'project', id: project.id }, id, 'replace')
-      await groupToPromoteTo({ ...ctx, db: tx }, project)
+      await holdPlace(tx, own)
+      const held = await lockOwn(tx, own, id, 'replace')
+      const group = await groupToPromoteTo({ ...ctx, db: tx }, project.id)
+      const holder = { of: 'group', id: group.id } as const
       if (await isTitleTaken(tx, holder, ctx.actor, held.title)) throw invalid(`Title ${used}`)
       const promoted = await insertMilestone(tx, holder, held)
       const replaced = await lockMilestonesBelow(tx, group.id, held.title)
@@ -179,12 +181,12 @@ export async function promoteMilestone(ctx: Ctx, project: ProjectSubject, id: nu
       })
       await deleteMilestones(tx, replaced)
       await record(ctx, tx, 'milestone_promoted', holder, promoted)
-      return promoted
+      return { holder, id: promoted.id }
     })
     .catch((error: unknown) => {
       throw violatedUnique(error)?.endsWith('_title') ? invalid(`Title ${used}`) : error
     })
-  return getMilestone(ctx, holder, made.id)
+  return getMilestone(ctx, made.holder, made.id)
 }
 
 const record = (

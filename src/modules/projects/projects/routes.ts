@@ -8,7 +8,6 @@ import { cachedProject, cachedPublicProject } from './cached.ts'
 import { Project } from './entity.ts'
 import { projectsPage } from './list.ts'
 import { projectListFilters } from './params.ts'
-import { namespaceKindOf } from './queries.ts'
 import { findProjectRecord } from './record-queries.ts'
 import { deleteProject } from './service.ts'
 import { project, stampedProject } from './subject.ts'
@@ -74,7 +73,7 @@ export const projectRoutes = [
     changedAt: ({ updated_at }) => updated_at,
     returns: Message,
     async handle({ subject, ctx }) {
-      await deleteProject(ctx, subject, await namespaceKindOf(ctx.db, subject.id))
+      await deleteProject(ctx, subject)
       return accepted
     },
   }),

@@ -44,7 +44,7 @@ import { removeProject } from './jobs.ts'
 import { lockToChange } from './lock-to-change.ts'
 import { emitLowered } from './lowered.ts'
 import { lockPlace, visibilityViolations } from './place.ts'
-import type { ProjectRow } from './queries.ts'
+import { namespaceKindOf, type ProjectRow } from './queries.ts'
 import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
 import { markDeleting, markForDeletion } from './removal-queries.ts'
 import { type RootFiles, rootFilesAt } from './root-files.ts'
@@ -317,12 +317,13 @@ async function rootFilesOf(ctx: Ctx, project: ProjectSubject, branch: string): P
  * Deletes a project, or marks it for deletion: for group projects, on plans with a deletion period. A deleted project
  * is hidden from this commit on; a job deletes its data.
  */
-export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespaceKind: 'user' | 'group'): Promise<void> {
+export async function deleteProject(ctx: Ctx, project: ProjectSubject): Promise<void> {
   requireUnprotected(ctx)
-  const waits =
-    planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0 && namespaceKind === 'group'
+  const hasPeriod = planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0
   await ctx.transaction(async (tx) => {
     await lockToChange(tx, project.id)
+    // A transfer may have moved it meanwhile.
+    const waits = hasPeriod && (await namespaceKindOf(tx, project.id)) === 'group'
     const about = { projectId: project.id, actorId: ctx.actor!.id, facts: { full_path: project.full_path } }
     if (waits) {
       const newly = await markForDeletion(tx, project.id)
