@@ -153,6 +153,16 @@ describe('visibility of forks', () => {
     expect((await set(world, made, 'internal')).status).toBe(200)
   })
 
+  test('a project that becomes a fork stays more visible than its source until its visibility changes', async ({
+    world,
+  }) => {
+    const [project, source] = [await world.project({ visibility: 'public' }), await world.project()]
+    const related = await world.root.post(`/projects/${project.id}/fork/${source.id}`)
+    expect(related).toMatchObject({ status: 201, json: { visibility: 'public' } })
+    expect(await set(world, project, 'internal')).toMatchObject(above('internal'))
+    expect((await set(world, project, 'private')).status).toBe(200)
+  })
+
   test('lowering the visibility of a project lowers that of its forks, recursively, with an event of each', async ({
     world,
   }) => {

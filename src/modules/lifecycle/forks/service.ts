@@ -109,7 +109,10 @@ function asConflict(error: unknown): never {
   throw error
 }
 
-/** Makes a project a fork of another, which the caller must be allowed to fork. */
+/**
+ * Makes a project a fork of another, which the caller must be allowed to fork. It may be more visible than its source until its visibility
+ * changes. Source: supplement to the API documents, section 5.7.
+ */
 export async function relateFork(ctx: Ctx, project: ProjectSubject, sourceName: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     await lockForkRelations(tx)
