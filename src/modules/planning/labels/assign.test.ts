@@ -3,6 +3,8 @@ import { addLabel } from '../../../../test/tables/review.ts'
 import { test } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
+import { openEpic } from '../epics/testing.ts'
+import { openIssue } from '../issues/testing.ts'
 
 describe('labels of a merge request', () => {
   test('labels of a merge request are found in the project and its groups, or created', async ({ world }) => {
@@ -37,6 +39,28 @@ describe('labels of a merge request', () => {
     const other = await openMergeRequest(world, { project, labels: 'bug', branch: 'other' })
     expect(await labelIn(other)).toEqual([own.id])
   })
+
+  test.for(['an issue', 'a merge request', 'an epic'] as const)(
+    'label events of %s show the description of the label as HTML, as its details do',
+    async (what, { world }) => {
+      const group = await world.group()
+      const project = await storedProject(world, { group, visibility: 'private' })
+      const label = { name: 'bug', color: 'red', description: 'As &1 says' }
+      await world.root.post(`/groups/${group.id}/labels`, label)
+      await openEpic(world, { group })
+      const { at } =
+        what === 'an epic'
+          ? await openEpic(world, { group })
+          : await { 'an issue': openIssue, 'a merge request': openMergeRequest }[what](world, { project })
+      await world.root.put(at, { labels: 'bug' })
+      const details = (await world.root.get(`${at.replace(/\/\d+$/, '')}?with_labels_details=true`)).json
+      const shown = details.flatMap(({ labels }: { labels: object[] }) => labels)
+      expect(shown).toMatchObject([{ name: 'bug', description_html: expect.stringContaining('epics/1') }])
+      const events = (await world.root.get(`${at}/resource_label_events`)).json
+      expect(events.map((event: { label: object }) => event.label)).toEqual(shown)
+      expect((await world.root.get(`${at}/resource_label_events/${events[0].id}`)).json.label).toEqual(shown[0])
+    },
+  )
 
   test('400 above 1,000 labels of a merge request, and invalid titles are ignored', async ({ world }) => {
     const { record, project } = await openMergeRequest(world, { labels: ['a', ' ', 'x'.repeat(256)] })

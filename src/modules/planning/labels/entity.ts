@@ -24,7 +24,7 @@ export const labelReference = ({ id, name, color, description }: LabelReferenceR
   text_color: textColor(color),
 })
 
-const LabelDetail = Type.Object(
+export const LabelDetail = Type.Object(
   {
     ...reference,
     description_html: Type.String({ description: 'Description as HTML' }),
@@ -32,7 +32,11 @@ const LabelDetail = Type.Object(
   { title: 'LabelDetail' },
 )
 
-const labelDetail = (label: LabelReferenceRow, html: string) => ({ ...labelReference(label), description_html: html })
+/** A label with its description as HTML. */
+export const labelDetail = (label: LabelReferenceRow, html: string) => ({
+  ...labelReference(label),
+  description_html: html,
+})
 
 /** The field `labels` of issues and merge requests. */
 export const ShownLabelsSchema = Type.Union([Type.Array(Type.String()), Type.Array(LabelDetail)], {
