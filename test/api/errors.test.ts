@@ -213,6 +213,33 @@ describe('the .json suffix', () => {
     expect(await ann.get(`/projects/${ann.username}%2F${name.replace('.json', '')}`)).toMatchObject({ status: 404 })
   })
 
+  test('a .json suffix after the path of a project or group is ignored, unless one has that name', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const group = await world.group({}, ann)
+    const [name, suffixed] = [unique('plain'), `${unique('data')}.json`]
+    const mine = (await ann.post('/projects', { name, namespace_id: group.id })).json
+    const other = (await ann.post('/projects', { name: suffixed, path: suffixed, namespace_id: group.id })).json
+    const at = `/projects/${group.path}%2F${name}`
+    expect((await ann.get(`${at}.json`)).json).toEqual((await ann.get(at)).json)
+    expect((await ann.get(`/groups/${group.path}.json`)).json).toEqual((await ann.get(`/groups/${group.path}`)).json)
+    expect(await ann.put(`${at}.json`, { description: 'new' })).toMatchObject({ status: 200, json: { id: mine.id } })
+    expect(await ann.get(`/projects/${group.path}%2F${suffixed}`)).toMatchObject({ json: { id: other.id } })
+    expect((await ann.get(`${at}.json.json`)).status).toBe(404)
+    expect((await ann.get(`/projects/${group.path}%2F.json`)).status).toBe(404)
+    const hidden = (await world.root.post('/projects', { name: unique('hidden') })).json
+    expect((await ann.get(`/projects/${encodeURIComponent(hidden.path_with_namespace)}.json`)).status).toBe(404)
+  })
+
+  test('404 to a deletion of a project with a .json suffix that no project has', async ({ world }) => {
+    const ann = await world.user()
+    const mine = await project(ann)
+    const at = `/projects/${encodeURIComponent(mine.path_with_namespace)}`
+    expect((await ann.delete(`${at}.json`)).status).toBe(404)
+    expect((await ann.get(at)).status).toBe(200)
+  })
+
   test('404 when a path ends with .json twice', async ({ world }) => {
     expect(await world.root.get('/version.json.json')).toMatchObject({ status: 404, json: { error: '404 Not Found' } })
   })

@@ -59,6 +59,17 @@ export class ServedEndpoint {
     return this.#reader(raw, declared.method)
   }
 
+  /**
+   * The parameters without `.json` at the end of the full path of a project or group, for when none has that name; undefined if it has no
+   * such end. Not for deletions: one that is repeated after `data.json` is gone must not delete `data`.
+   */
+  withoutSuffix(params: Params): Params | undefined {
+    const { path, method } = this.declared
+    const name = path.endsWith('/:id') && method !== 'DELETE' ? params['id'] : undefined
+    if (typeof name !== 'string' || !name.endsWith('.json') || name.endsWith('.json.json')) return undefined
+    return { ...params, id: name.slice(0, -'.json'.length) }
+  }
+
   /** The parameters that the endpoint itself declares; the handler gets no others. */
   ownParams(params: Readonly<Record<string, unknown>>): Record<string, unknown> {
     const own: Record<string, unknown> = {}
@@ -67,7 +78,7 @@ export class ServedEndpoint {
   }
 }
 
-/** Parameters of the path. Removes `.json` after a final numeric id; after a name it is part of the name. */
+/** Parameters of the path. Removes `.json` after a final numeric id; after a name it may be part of the name. */
 function pathParamsOf(e: Endpoint): (given: RawParams) => RawParams {
   const last = /:(\w*id)$/.exec(e.path)?.[1]
   if (last === undefined) return (given) => given

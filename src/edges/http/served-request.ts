@@ -193,11 +193,19 @@ export class ServedRequest {
     await sendResult(e, { output, exchange: this.#exchange, ctx, result, page, headers, query: this.#query, context })
   }
 
+  /** The subject, if the caller may know that it exists. */
+  async #visible(params: Params, ctx: Ctx) {
+    const { declared, visible } = this.#endpoint
+    const subject = await declared.subject.load(params, ctx)
+    return subject && allows(visible, ctx.actor, subject.facts) ? subject : undefined
+  }
+
   /** The subject, if the caller may do this to it. */
   async #permitted(params: Params, ctx: Ctx) {
-    const { declared, visible, rule } = this.#endpoint
-    const subject = await declared.subject.load(params, ctx)
-    if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(declared.subject.what)
+    const { declared, rule } = this.#endpoint
+    const bare = this.#endpoint.withoutSuffix(params)
+    const subject = (await this.#visible(params, ctx)) ?? (bare && (await this.#visible(bare, ctx)))
+    if (!subject) throw notFound(declared.subject.what)
     if (!allows(rule, ctx.actor, subject.facts))
       throw ctx.actor ? new Failure('forbidden', 'Forbidden') : unauthenticated()
     return subject

@@ -46,7 +46,7 @@ function belowSite(target: string, sitePath: string): string {
 
 /**
  * Normalizes a path that matched no route: removes `.json` and repeated slashes, which clients produce when they omit a part.
- * Routes match first, so a path that ends in a name keeps its `.json`; `served-endpoint.ts` removes it after a number. Parameters are
+ * Routes match first, so a path that ends in a name keeps its `.json`; `served-endpoint.ts` removes it after an id. Parameters are
  * never empty, so repeated slashes are unambiguous.
  */
 function tidied(path: string): string | undefined {
