@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseS3Url } from './blobs/location.ts'
+import { isMailAddress } from './kernel/mail-address.ts'
 import { nearestNames } from './kernel/nearest-name.ts'
 import { type Plan, plans } from './kernel/plan.ts'
 
@@ -306,7 +307,7 @@ function parseSmtpUrl(text: string): string | string[] {
 }
 
 const parseSender = (text: string): string | string[] =>
-  /^([^<>@\p{Cc}]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/u.test(text)
+  isMailAddress(/^[^<>@\p{Cc}]*<(.+)>$/u.exec(text)?.[1] ?? text)
     ? text
     : [`must be an address, or a name and an address like "Stithy <git@example.com>", not "${text}"`]
 

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { expressionViolation } from '../../kernel/expression.ts'
+import { isMailAddress } from '../../kernel/mail-address.ts'
 import { blank } from '../../kernel/violations.ts'
 import { dayInSeconds, readDuration } from './durations.ts'
 import type { Chosen, Rule } from './schema.ts'
@@ -31,7 +32,7 @@ export const webAddress: Rule<string> = (value) => {
     : ['is blocked: Only allowed schemes are http, https']
 }
 
-export const emailAddress = rule<string>((value) => /^[^\s@]+@[^\s@]+$/.test(value), 'is invalid')
+export const emailAddress = rule<string>(isMailAddress, 'is invalid')
 
 export const withoutAt = rule<string>((value) => /^[^@\s]+$/.test(value), 'is invalid')
 

@@ -137,6 +137,7 @@ describe('POST /users', () => {
   test.for([
     [{ email: 'no-address' }, { email: ['is invalid'] }],
     [{ email: 'a b@example.com' }, { email: ['is invalid'] }],
+    [{ email: '<a@example.com>' }, { email: ['is invalid'] }],
     [{ email: `${'a'.repeat(250)}@example.com` }, { email: ['is too long (maximum is 255 characters)'] }],
     [{ username: 'api' }, { username: ['api is a reserved name'] }],
     [

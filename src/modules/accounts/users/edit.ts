@@ -90,9 +90,12 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
         ctx.settings.default_projects_limit,
       )
       const next = { ...held, ...attributes, email: input.email ?? held.email }
-      const violations = violationsOf(accountViolations(next, new Set(Object.keys(input))))
-      if (violations) throw invalidFields(violations)
       const hasNewEmail = input.email !== undefined && input.email !== held.email
+      const looked = new Set(Object.keys(input))
+      // A stored address may have a form that new ones cannot have.
+      if (!hasNewEmail) looked.delete('email')
+      const violations = violationsOf(accountViolations(next, looked))
+      if (violations) throw invalidFields(violations)
       // Before the username, as when a user is created.
       if (hasNewEmail && (await isOthersEmail(tx, held.id, next.email))) throw editConflict(emailTaken)
       await updateUser(tx, held.id, attributes)

@@ -51,6 +51,12 @@ describe('secondary e-mails', () => {
     ['', "can't be blank"],
     ['no-address', 'is invalid'],
     ['a@b@c', 'is invalid'],
+    ['<a@b>', 'is invalid'],
+    ['a,b@c', 'is invalid'],
+    ['a;b@c', 'is invalid'],
+    ['a:b@c', 'is invalid'],
+    ['a@b(c)', 'is invalid'],
+    ['"a"@b', 'is invalid'],
     ['a@b\r\nBcc: c', 'is invalid'],
     [`${'a'.repeat(250)}@example.com`, 'is too long (maximum is 255 characters)'],
   ])('400 for the e-mail %j', async ([email, message], { world }) => {

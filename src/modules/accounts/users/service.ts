@@ -3,6 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { conflict, type FieldViolations, invalidFields } from '../../../kernel/failure.ts'
+import { isMailAddress } from '../../../kernel/mail-address.ts'
 import { blank, lengthViolations, requiredTextViolations, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import {
   type Avatar,
@@ -15,8 +16,6 @@ import { isOthersEmail } from './email-queries.ts'
 import { sendLink } from './links.ts'
 import { findUser, insertIdentity, insertUser, type NewUser, type UserRow } from './queries.ts'
 import { signUpViolations } from './sign-up.ts'
-
-const emailShape = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u
 
 const lengths = { name: 128, email: 255, bio: 255, provider: 255, extern_uid: 255 }
 
@@ -38,7 +37,7 @@ export const emailViolations = (email: string): string[] =>
     ? [blank]
     : email.length > lengths.email
       ? [tooLong(lengths.email)]
-      : emailShape.test(email)
+      : isMailAddress(email)
         ? []
         : ['is invalid']
 

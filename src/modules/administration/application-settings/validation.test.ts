@@ -105,6 +105,7 @@ describe('values of settings', () => {
     ['home_page_url', 'not an address', 'is blocked: URI is invalid'],
     ['after_sign_out_path', 'javascript:alert(1)', 'is blocked: Only allowed schemes are http, https'],
     ['admin_notification_email', 'no-address', 'is invalid'],
+    ['admin_notification_email', '<a@example.com>', 'is invalid'],
     ['two_factor_grace_period', -1, 'must be greater than or equal to 0'],
     ['session_expire_delay', -1, 'must be greater than or equal to 0'],
     ['terminal_max_session_time', -1, 'must be greater than or equal to 0'],

@@ -151,7 +151,14 @@ describe.for(bases)('invitations to %s', (base) => {
     const { name } = (await world.root.get(place)).json
     const [known, fresh] = [address(), address()]
     await world.root.post(`${place}/invitations`, { email: known, access_level: 10 })
-    const email = [`${ann.username}@example.com`, known, 'no address', fresh, fresh.toUpperCase()].join(',')
+    const email = [
+      `${ann.username}@example.com`,
+      known,
+      'no address',
+      '<a@example.com>',
+      fresh,
+      fresh.toUpperCase(),
+    ].join(',')
     expect(await world.root.post(`${place}/invitations`, { email, access_level: 10 })).toMatchObject({
       status: 201,
       json: {
@@ -160,6 +167,7 @@ describe.for(bases)('invitations to %s', (base) => {
           [`${ann.username}@example.com`]: `Already a member of ${name}`,
           [known]: `Member already invited to ${name}`,
           'no address': 'Invite email is invalid',
+          '<a@example.com>': 'Invite email is invalid',
         },
       },
     })

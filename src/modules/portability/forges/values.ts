@@ -1,3 +1,4 @@
+import { isMailAddress } from '../../../kernel/mail-address.ts'
 import { storable } from '../../../kernel/storable.ts'
 import type { Person } from '../records/people.ts'
 import { LeftOut } from './items.ts'
@@ -72,7 +73,7 @@ export function personIn(value: unknown): Person | null {
   return {
     username,
     name: lineIn(user['full_name'], 255) ?? lineIn(user['name'], 255) ?? username,
-    email: email?.includes('@') ? email : null,
+    email: email !== null && isMailAddress(email) ? email : null,
   }
 }
 
