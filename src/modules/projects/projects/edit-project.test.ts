@@ -12,6 +12,18 @@ const forbidden = { status: 403, json: { message: '403 Forbidden' } }
 const taken = ['has already been taken']
 
 describe('PUT /projects/:id', () => {
+  test('null restores the default of the service desk, and leaves what cannot be cleared', async ({ world }) => {
+    const { id } = await world.project({ initialize_with_readme: true, service_desk_enabled: false })
+    const at = `/projects/${id}`
+    const { default_branch } = (await world.root.get(at)).json
+    expect((await world.root.get(at)).json.service_desk_enabled).toBe(false)
+    const cleared = await world.root.put(at, { service_desk_enabled: null, default_branch: null, mirror_user_id: null })
+    expect(cleared).toMatchObject({
+      status: 200,
+      json: { service_desk_enabled: true, default_branch, mirror_user_id: null },
+    })
+  })
+
   test('PUT /projects/:id changes only the given attributes and returns the record', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'maintainer']], merge_method: 'ff', description: 'Before' })

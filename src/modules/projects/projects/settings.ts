@@ -16,7 +16,9 @@ export const squashOptions = ['never', 'always', 'default_on', 'default_off'] as
 export const settingParams = {
   lfs_enabled: flag('Git LFS is enabled'),
   packages_enabled: flag('The project has packages'),
-  service_desk_enabled: Optional(Flag({ description: 'Service desk: create issues by email' })),
+  service_desk_enabled: Optional(
+    Nullable(Flag({ description: 'Service desk: create issues by email; null restores the default' })),
+  ),
   resolve_outdated_diff_discussions: Optional(
     Nullable(Flag({ description: 'Resolve discussions when their lines change' })),
   ),
