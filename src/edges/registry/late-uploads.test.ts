@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { beginRequest } from '../../../test/begun-request.ts'
 import { Client, test, unique } from '../../../test/world.ts'
-import { digestOf, imageAt, Registry } from './testing.ts'
+import { askToken, claimsOf, digestOf, imageAt, Registry } from './testing.ts'
 
 test('bytes of a layer that arrive after their sender was removed, blocked or lost the token are refused, whatever the request', async ({
   world,
@@ -49,4 +49,28 @@ test('bytes of a layer that arrive after their sender was removed, blocked or lo
     { status: 201, has: true },
     { status: 201, has: true },
   ])
+})
+
+test('a layer is refused whose project is renamed while it arrives, and is pushed by the new name', async ({
+  world,
+}) => {
+  const ann = await world.user()
+  const project = await world.project({ members: [[ann, 'maintainer']] })
+  const registry = await Registry.open(ann, imageAt(project))
+  const content = unique('late layer')
+  const location = (await registry.send('POST', 'blobs/uploads/')).headers['location']!
+  const sent = beginRequest(`${world.origin}${location}?digest=${digestOf(content)}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${registry.token}`, 'content-type': 'application/octet-stream' },
+  })
+  await sent.begun
+  sent.send(content.slice(0, 4))
+  const path = unique('renamed')
+  expect((await ann.put(`/projects/${project.id}`, { path })).status).toBe(200)
+  expect((await sent.complete(content.slice(4))).status).toBe(401)
+  const again = await askToken(ann, [`repository:${imageAt(project)}:pull,push`])
+  expect(claimsOf(again.json.token).access).toMatchObject([{ actions: ['pull'] }])
+  const now = await Registry.open(ann, imageAt({ full_path: project.full_path.replace(/[^/]+$/, path) }))
+  await now.push(content)
+  expect((await now.send('HEAD', `blobs/${digestOf(content)}`)).status).toBe(200)
 })
