@@ -9,8 +9,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fsck } from '../../src/git/transfer/maintenance.ts'
 import { bringRepository } from '../../src/modules/lifecycle/forks/testing.ts'
 import { importFromUrl } from '../../src/modules/lifecycle/imports/jobs.ts'
+import { exportArchive } from '../../src/modules/portability/exports/jobs.ts'
 import { importGroupArchive } from '../../src/modules/portability/imports/group-jobs.ts'
-import { groupExportOf, upload as uploadArchive } from '../../src/modules/portability/testing.ts'
+import { freshAdministrator, groupExportOf, upload as uploadArchive } from '../../src/modules/portability/testing.ts'
 import { housekeep } from '../../src/modules/projects/repositories/housekeeping.ts'
 import { openRepository } from '../../src/modules/projects/repositories/open.ts'
 import { contextFor } from '../contexts.ts'
@@ -95,6 +96,8 @@ const disk = SmallDisk.mount()
 /** `ok`, the status of a refusal, or the error of git or a job. */
 type Outcome = 'ok' | number | string
 
+type ExportInput = Parameters<typeof exportArchive.run>[0]
+
 const statusOf = ({ status }: Answer): Outcome => (status < 300 ? 'ok' : status)
 
 /** The smallest PNG: one pixel. */
@@ -160,6 +163,19 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
     body.set(field, new Blob([content as never]), name)
     return world.root.send(method, path, { body })
   }
+
+  /** Requests an export; returns the input of its job. */
+  const requestExport = async (path: string) => {
+    const administrator = await freshAdministrator(world)
+    expect((await administrator.post(`${path}/export`)).status).toBe(202)
+    const [waiting] = await world.takeJobs('export_archive:%')
+    return waiting!.payload as ExportInput
+  }
+  const runExport = async (payload: ExportInput): Promise<Outcome> =>
+    exportArchive.run(payload, await contextFor(world, null)).then(
+      () => 'ok',
+      (error: Error) => error.message,
+    )
 
   /** Each kind of write. `prepare` runs before the disk is full. */
   const kinds: Record<string, { prepare?: () => Promise<unknown>; write: (prepared: any) => Promise<Outcome> }> = {
@@ -285,6 +301,14 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
           () => 'ok',
           (error: Error) => error.message,
         ),
+    },
+    'an export': {
+      prepare: () => requestExport(`/projects/${project.id}`),
+      write: (payload) => runExport(payload),
+    },
+    'an export of a group': {
+      prepare: async () => requestExport(`/groups/${(await world.group()).id}`),
+      write: (payload) => runExport(payload),
     },
     housekeeping: {
       prepare: () => add(),

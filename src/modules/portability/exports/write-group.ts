@@ -40,7 +40,6 @@ export async function writeGroup(ctx: Ctx, group: GroupSubject, folder: string):
     if (people) made.push(fileEntry(entries.groupPeopleEntry, people.path, people.bytes))
     return lines
   })
-  await groups.close()
   made.push(fileEntry(entries.groupsEntry, groups.path, groups.bytes))
   for (const [id, line] of lines) {
     const wiki = await findSideRepository(ctx.db, { kind: 'group_wiki', id })

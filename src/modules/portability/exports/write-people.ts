@@ -21,6 +21,5 @@ export async function writePeople(
       people.map(({ username, name, email }) => JSON.stringify({ username, name, ...(email !== null && { email }) })),
     )
   }
-  await file.close()
   return file
 }

@@ -24,9 +24,8 @@ export class RecordFiles {
     return file.lines
   }
 
-  /** Completes the files. */
-  async close(): Promise<RecordSource> {
-    for (const file of this.#files.values()) await file.close()
+  /** The records, once all are added. */
+  source(): RecordSource {
     const files = this.#files
     return {
       of({ name }) {

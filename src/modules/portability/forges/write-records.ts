@@ -68,7 +68,7 @@ export async function writeForgeRecords(
   for (const wanted of [isNoteable, isNote])
     for (const { name } of resources)
       for await (const item of files.items(name)) if (wanted(item)) await writer.add(item)
-  return writer.close()
+  return writer.source()
 }
 
 /** People of the pages, with what is known of them. */
@@ -126,8 +126,8 @@ class RecordWriter {
     this.#places = new Places(ctx, source.repo)
   }
 
-  close(): Promise<RecordSource> {
-    return this.#records.close()
+  source(): RecordSource {
+    return this.#records.source()
   }
 
   async add(item: ForgeItem): Promise<void> {

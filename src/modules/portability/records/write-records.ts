@@ -1,36 +1,30 @@
-import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { finished } from 'node:stream/promises'
 import type { Db } from '../../../db/db.ts'
 import type { Column } from '../../../db/portable/columns.ts'
 import { type ReadRow, readRelation } from '../../../db/portable/read.ts'
 import type { Holder, Relation } from '../../../db/portable/relation.ts'
 
-/** A file of lines that is written with back-pressure. */
+/**
+ * A new file of lines, which exists from the first line on. It is open only during a write, so that work that fails leaves no descriptor, and an
+ * error, such as a full disk, always rejects a write.
+ */
 export class LineFile {
   readonly path: string
-  readonly #stream: ReturnType<typeof createWriteStream>
   bytes = 0
   lines = 0
 
   constructor(path: string) {
     this.path = path
-    this.#stream = createWriteStream(path, { flags: 'wx', mode: 0o600 })
   }
 
   async add(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return
     const chunk = Buffer.from(lines.map((line) => `${line}\n`).join(''))
+    const flag = this.lines === 0 ? 'wx' : 'a'
     this.bytes += chunk.length
     this.lines += lines.length
-    if (!this.#stream.write(chunk)) await once(this.#stream, 'drain')
-  }
-
-  async close(): Promise<void> {
-    this.#stream.end()
-    await finished(this.#stream)
+    await appendFile(this.path, chunk, { flag, mode: 0o600 })
   }
 }
 
@@ -89,9 +83,7 @@ export async function writeRecords(
       }
       await file.add(texts)
     }
-    await file.close()
     if (file.lines > 0) files.set(relation.name, { path: file.path, size: file.bytes })
-    else await rm(file.path)
   }
   return { files, people, lines }
 }

@@ -77,7 +77,6 @@ export async function convertGroup(unpacked: Unpacked, folder: string): Promise<
     await records.add([
       JSON.stringify(attributesOf(group, parent?.line), (key, value) => (key === '' ? value : scalar(value))),
     ])
-  await records.close()
   // Later records name members by their ids.
   for (const { group, line } of groups)
     for (const member of listIn(group, 'members'))

@@ -95,13 +95,11 @@ export class Converter {
     const made = new Map<string, UnpackedFile>()
     for (const [name, { file, waiting }] of this.#files) {
       await file.add(waiting)
-      await file.close()
       made.set(entryOf(name), { path: file.path, size: file.bytes })
     }
     const people = new LineFile(join(this.#folder, 'converted-users'))
     await people.add([...this.#people.values()].map((person) => JSON.stringify(person)))
-    await people.close()
-    made.set(entryOf('users'), { path: people.path, size: people.bytes })
+    if (people.lines > 0) made.set(entryOf('users'), { path: people.path, size: people.bytes })
     return made
   }
 }
