@@ -423,4 +423,9 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
     const id = await interruptOften('an import of a group')
     expect((await world.root.get(`/groups/${id}/labels`)).json).toMatchObject([{ name: 'imported' }])
   })
+
+  test('an export that a full disk interrupts more often than others may be is made when there is room', async () => {
+    for (const kind of ['an export', 'an export of a group']) await interruptOften(kind)
+    expect((await world.root.get(at('/export'))).json.export_status).toBe('finished')
+  })
 })

@@ -9,6 +9,10 @@ export const ageExports = (world: World, projectId: number, by: string) =>
 export const exportRequests = (world: World, projectId: number) =>
   find(world, 'export_requests', { project_id: projectId }, ['id', 'state', 'attempts'])
 
+/** The exports of a project were requested this long ago. */
+export const ageExportRequests = (world: World, projectId: number, by: string) =>
+  change(world, 'export_requests', { project_id: projectId }, { created_at: ago(by) })
+
 /** Archives that wait to be imported. */
 export const archiveImports = (world: World, projectId: number) =>
   find(world, 'archive_imports', { project_id: projectId }, ['id', 'attempts'])

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
-import { ageExports, exportRequests } from '../../../../test/tables/portability.ts'
+import { ageExportRequests, ageExports, exportRequests } from '../../../../test/tables/portability.ts'
 import { test, type World } from '../../../../test/world.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
@@ -163,6 +163,22 @@ describe('exports of projects', () => {
     await removeOldArchives.run({}, await contextFor(world, null))
     expect(await ann.get(at)).toMatchObject({ json: { export_status: 'none' } })
     expect(await ann.get(`${at}/download`)).toMatchObject(missing)
+  })
+
+  test('an export that no job has finished in a day ends, and its requester gets a mail', async ({ world }) => {
+    const { ann, project, at } = await stage(world)
+    await ann.post(at)
+    await world.takeJobs('export_archive:%')
+    const ctx = await contextFor(world, null)
+    await removeOldArchives.run({}, ctx)
+    expect((await ann.get(at)).json.export_status).toBe('started')
+    await ageExportRequests(world, project.id, '25 hours')
+    await removeOldArchives.run({}, ctx)
+    expect((await ann.get(at)).json.export_status).toBe('none')
+    expect((await mailsTo(world, `${ann.username}@example.com`)).at(-1)).toMatchObject({
+      subject: expect.stringMatching(/Export of .* failed/),
+      body: expect.stringContaining('24 hours'),
+    })
   })
 
   test('who is no maintainer any more when the export runs gets no archive', async ({ world }) => {

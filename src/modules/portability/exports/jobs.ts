@@ -6,6 +6,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { inBatches } from '../../../db/batches.ts'
 import type { Holder } from '../../../db/portable/relation.ts'
 import { job } from '../../../jobs/job.ts'
+import { lacksRoom } from '../../../kernel/full-disk.ts'
 import { asAccount } from '../../accounts/index.ts'
 import { loadGroup } from '../../groups/index.ts'
 import { loadProject } from '../../projects/index.ts'
@@ -19,11 +20,12 @@ import {
   beginRequest,
   deleteFinished,
   deleteOldFinished,
-  deleteOldRequests,
   endRequest,
   findFinished,
   findRequest,
   followRequest,
+  forgetAttempt,
+  oldRequests,
   type RequestRow,
   saveFinished,
 } from './queries.ts'
@@ -51,7 +53,7 @@ export const exportArchive = job({
       url: sealed === null ? undefined : ctx.secrets.open(sealed, uploadPurpose(requestId)),
     })
   },
-  attempts: maxAttempts + 1,
+  attempts: 10,
   async run({ requestId }, ctx) {
     const request = await beginRequest(ctx.db, requestId)
     if (!request) return
@@ -62,7 +64,8 @@ export const exportArchive = job({
     try {
       if (request.state !== 'following' && !(await write(ctx, request, subject))) return
     } catch (error) {
-      if (request.attempts < maxAttempts) throw error
+      if (lacksRoom(error)) await forgetAttempt(ctx.db, requestId)
+      if (lacksRoom(error) || request.attempts < maxAttempts) throw error
       ctx.log.error({ err: error, request: requestId }, 'failed to export')
       return fail(ctx, request, subject, 'The archive could not be written. The log of the server has the reason.')
     }
@@ -176,7 +179,16 @@ const fail = (ctx: Ctx, { id, user_id: userId }: RequestRow, { fullPath }: Expor
 
 const lifetimeHours = 24
 
-/** Deletes archives a day after they were finished; blob collection deletes their bytes. */
+/** Ends exports that no job will finish, because a disk was full or the process was killed too often. */
+async function endOldRequests(ctx: Ctx): Promise<void> {
+  for (const request of await oldRequests(ctx.db, lifetimeHours)) {
+    const subject = await subjectOf(ctx, request)
+    if (subject) await fail(ctx, request, subject, `It took longer than ${lifetimeHours} hours.`)
+    else await endRequest(ctx.db, request.id)
+  }
+}
+
+/** Deletes archives a day after they were finished; blob collection deletes their bytes. Ends exports of that age. */
 export const removeOldArchives = job({
   name: 'remove_old_archives',
   input: Type.Object({}),
@@ -185,7 +197,7 @@ export const removeOldArchives = job({
   every: { cron: '15 * * * *', input: {} },
   async run(_input, ctx) {
     await inBatches((size) => deleteOldFinished(ctx.db, lifetimeHours, size))
-    await deleteOldRequests(ctx.db, lifetimeHours)
+    await endOldRequests(ctx)
     await removeOldFolders(ctx)
   },
 })

@@ -101,6 +101,10 @@ export const beginRequest = (db: Db, id: number): Promise<RequestRow | undefined
     `,
   )
 
+/** Does not count the attempt that `beginRequest` has counted last. */
+export const forgetAttempt = (db: Db, id: number): Promise<number> =>
+  db.run(sql`update export_requests set attempts = attempts - 1 where id = ${id}`)
+
 export const endRequest = async (tx: Db, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from export_requests where id = ${id}`)) > 0
 
@@ -167,9 +171,18 @@ export const deleteOldFinished = (db: Db, hours: number, limit: number): Promise
     )
   `)
 
-/** Deletes exports that wait or run for longer: no job will end them. */
-export const deleteOldRequests = (db: Db, hours: number): Promise<number> =>
-  db.run(sql`delete from export_requests where created_at < now() - make_interval(hours => ${hours}::integer)`)
+/** Exports that wait or run for longer, which no job will end; at most 1,000. */
+export const oldRequests = (db: Db, hours: number): Promise<RequestRow[]> =>
+  db.rows(
+    requestRow,
+    sql`
+      select ${columns}
+      from export_requests
+      where created_at < now() - make_interval(hours => ${hours}::integer)
+      order by id
+      limit 1000
+    `,
+  )
 
 /** Where a user gets mails. */
 export const findAddressee = (db: Db, userId: number): Promise<{ name: string; address: string } | undefined> =>
