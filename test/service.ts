@@ -10,7 +10,7 @@ import { Client } from './world.ts'
 /** The program that `npm start` and packages run. */
 export const bin: string = fileURLToPath(new URL('../bin/stithy.js', import.meta.url))
 
-const rootToken = 'root-token-for-tests'
+export const rootToken: string = 'root-token-for-tests'
 
 export type Env = Record<string, string> & { STITHY_DATA_DIR: string; STITHY_HTTP_PORT: string }
 

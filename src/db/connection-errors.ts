@@ -17,10 +17,13 @@ const codes = new Set(
 const sentences =
   /^Connection terminated|^Client has encountered a connection error|timeout exceeded when trying|^timeout expired/
 
+/** PostgreSQL is back seconds after it crashed or was restarted. */
+const retryAfterSeconds = 5
+
 /** The database is unavailable; `cause` is the reason. A commit in progress may or may not have succeeded. */
 export class DatabaseLost extends Failure {
   constructor(cause: unknown) {
-    super('unavailable', 'The database is not available', { cause })
+    super('unavailable', 'The database is not available', { cause, retryAfterSeconds })
   }
 }
 
