@@ -1,7 +1,14 @@
 import type { World } from './world.ts'
 
 /** A row of the job queue, as far as tests look at it. */
-export type JobRow = { id: string; key: string | null; payload: any; revision: number }
+export type JobRow = {
+  id: string
+  key: string | null
+  payload: any
+  revision: number
+  attempts: number
+  max_attempts: number
+}
 
 const jobs = 'graphile_worker._private_jobs'
 

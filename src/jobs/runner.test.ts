@@ -269,6 +269,37 @@ test('a job that has to wait keeps the count of its attempts: one that ends the 
   await runner.stop()
 })
 
+test('attempts of a job that a full disk ends do not count, and those of a slow one become rarer', async () => {
+  own ??= World.start()
+  const world = await own
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  const failing = (name: string, slow: boolean) =>
+    job({
+      name,
+      input: Type.Object({}),
+      key: () => name,
+      attempts: 2,
+      ...(slow && { slow: true, limits: async () => ({ [name]: 1 }) }),
+      run: () => Promise.reject(full),
+    })
+  const jobs = [failing('needs_room', false), failing('needs_much_room', true)]
+  const ctx = await contextFor(world, null)
+  await ctx.transaction(async (tx) => {
+    for (const each of jobs) await enqueue(tx, each, {})
+  })
+  await lockJob(world, (await jobRows(world)).find(({ key }) => key === 'needs_room')!, 'killed')
+  const runner = await startRunner(world, ctx, jobs)
+  const left = async () =>
+    Object.fromEntries(
+      (await jobRows(world))
+        .filter(({ key }) => key?.startsWith('needs_'))
+        .map(({ key, attempts, max_attempts }) => [key, [attempts, max_attempts]]),
+    )
+  await expect.poll(left, { timeout: waitMs }).toEqual({ needs_room: [0, 1], needs_much_room: [1, 2] })
+  expect(await delayOf(world, 'needs_room')).toEqual({ seconds: 60, isHeld: false })
+  await runner.stop()
+})
+
 test('the limits of a job depend on the user who caused it, also by another job, or on its name', async () => {
   own ??= World.start()
   const world = await own

@@ -8,6 +8,7 @@ import { connectionOptions } from '../db/connection.ts'
 import { DatabaseLost, mapConnectionError } from '../db/connection-errors.ts'
 import { Activity } from '../kernel/activity.ts'
 import { Failure } from '../kernel/failure.ts'
+import { lacksRoom } from '../kernel/full-disk.ts'
 import { enqueue, type Job } from './job.ts'
 import { JobShares, sharesOfRow } from './job-shares.ts'
 import { jobsAtOnce, Limits, slowJobsAtOnce } from './limits.ts'
@@ -182,6 +183,9 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
 /** Each lane listens on one. Free slots look for jobs at the same time, with short statements, which take turns on the others. */
 const connections = 2 + 3
 
+/** Milliseconds between the attempts of a job that needs room on a full disk. They do not count. */
+const roomMs = 60_000
+
 /** Maximum time for a runner that failed to start to stop. */
 const giveUpMs = 2000
 
@@ -213,6 +217,11 @@ async function runJob(job: Job<any>, payload: unknown, parts: RunParts): Promise
   if (!leave) return void (await later(0))
   try {
     await runInTurn(job, payload, ctx, later, parts)
+  } catch (error) {
+    // Slow jobs may be what fills the disk: their attempts become rarer.
+    if (job.slow || !lacksRoom(error)) throw error
+    parts.log.warn({ err: error, job: job.name, input: payload }, 'a job waits for room on the disk')
+    await later(roomMs).catch(() => Promise.reject(error))
   } finally {
     leave()
   }
