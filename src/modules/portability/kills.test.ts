@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { freshEnv, type Service, serve } from '../../../test/service.ts'
 import { eventually } from '../../../test/waiting.ts'
 import { unique } from '../../../test/world.ts'
-import { administrator, entriesOf, upload } from './testing.ts'
+import { administrator, download, entriesOf, upload } from './testing.ts'
 
 const issues = 120
 const epics = 60
@@ -27,14 +27,14 @@ async function archiveOf({ root, origin }: Service, at: string): Promise<Buffer>
   return Buffer.from(await answer.body.arrayBuffer())
 }
 
-/** The archive of a group, when the mail about its export has come: groups have no state of exports, and downloads are limited. */
-async function groupArchive({ root, origin, env }: Service, id: number): Promise<Buffer> {
+/** The archive of a group, when the mails about its exports have come: groups have no state of exports, and downloads are limited. */
+async function groupArchive({ root, origin, env }: Service, id: number, exports = 1): Promise<Buffer> {
   const folder = join(env.STITHY_DATA_DIR, 'mails')
   const at = `/groups/${id}/export/download`
   await eventually(async () => {
     const names = (await readdir(folder)).filter((name) => name.endsWith('.txt'))
     const mails = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
-    expect(mails.some((mail) => mail.includes(at))).toBe(true)
+    expect(mails.filter((mail) => mail.includes(at))).toHaveLength(exports)
   }, 200)
   const answer = await request(`${origin}/api/v4${at}`, { headers: { 'private-token': root.token! } })
   expect(answer.statusCode).toBe(200)
@@ -140,6 +140,41 @@ describe('kill -9 of the jobs process', () => {
       expect(named(after)).toEqual(named(before))
       expect((await root.post(`/groups/${id}/epics`, { title: 'Next' })).status).toBe(201)
     }
+    expect(await readdir(join(service.env.STITHY_DATA_DIR, 'tmp', 'archives')).catch(() => [])).toEqual([])
+  })
+
+  test('an export of a group that is killed again and again is made once, and the archive before it can be downloaded until then', async () => {
+    const service = await serve(await freshEnv())
+    const { root, origin } = service
+    const { id } = (await root.post('/groups', { name: 'exported', path: 'exported' })).json
+    const add = async (from: number, count: number) => {
+      for (let n = from; n < from + count; n++)
+        await root.post(`/groups/${id}/epics`, { title: `Epic ${n}`, description: 'x'.repeat(2000) })
+    }
+    await add(0, epics)
+    const one = await administrator(service)
+    expect((await one.post(`/groups/${id}/export`)).status).toBe(202)
+    const before = await groupArchive(service, id)
+    await add(epics, 1)
+    const two = await administrator(service)
+    const downloads: Buffer[] = []
+    await begunAnew()
+    expect((await two.post(`/groups/${id}/export`)).status).toBe(202)
+    for (const ms of [0, 30, 10]) {
+      await new Promise((resolve) => setTimeout(resolve, ms))
+      await service.launched.killNamed('stithy jobs')
+      const { status, body } = await download({ origin }, two, `/groups/${id}/export/download`)
+      expect(status).toBe(200)
+      downloads.push(body)
+    }
+    const after = await groupArchive(service, id, 2)
+    expect(downloads[0]!.equals(before)).toBe(true)
+    for (const each of downloads) expect(each.equals(before) || each.equals(after)).toBe(true)
+    const titles = (await entriesOf(after))
+      .get('tree/group/epics.ndjson')!
+      .toString()
+      .match(/"title":"Epic \d+"/g)!
+    expect([titles.length, new Set(titles).size]).toEqual([epics + 1, epics + 1])
     expect(await readdir(join(service.env.STITHY_DATA_DIR, 'tmp', 'archives')).catch(() => [])).toEqual([])
   })
 })
