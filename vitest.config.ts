@@ -42,6 +42,8 @@ const longest = [
   'src/modules/lifecycle/pull-mirrors/sources.test.ts',
   'src/jobs/runner.test.ts',
   'test/scenarios/late-database.test.ts',
+  'test/scenarios/registry-kills.test.ts',
+  'test/scenarios/removal-kills.test.ts',
   'test/scenarios/forks.test.ts',
   'test/scenarios/backup-record.test.ts',
   'test/scenarios/memory.test.ts',

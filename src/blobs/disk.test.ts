@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
+import { ownerMark } from '../kernel/owner-mark.ts'
 import { parseDigest } from './blob-store.ts'
 import { blobStoreSuite } from './conformance.ts'
 import { DiskBlobs } from './disk.ts'
@@ -44,6 +47,18 @@ test('tidy restores half-deleted blobs and removes old half-stored ones', async 
   expect([await readdir(join(path, 'leaving')), await readdir(join(path, 'tmp'))]).toEqual([[], ['unfinished']])
   await store.tidy(new Date(Date.now() + 1000))
   expect([await store.has(digest), await readdir(join(path, 'tmp'))]).toEqual([true, []])
+})
+
+test('tidy removes a young half-stored blob whose process was killed, and none of a process that may be running', async () => {
+  const path = await folder()
+  await mkdir(join(path, 'tmp'))
+  const gone = spawnSync('true').pid
+  const own = ownerMark()
+  const [here] = own.split('-')
+  const names = [own, `${here}-${gone}`, `00000000-${gone}`].map((mark) => `${mark}-${randomUUID()}`)
+  for (const name of names) await writeFile(join(path, 'tmp', name), 'half')
+  await new DiskBlobs(path).tidy(new Date(0))
+  expect(await readdir(join(path, 'tmp'))).toEqual([names[0]!, names[2]!].toSorted())
 })
 
 test.for(['', 'abc', 'A'.repeat(64), '0'.repeat(65), `../${'0'.repeat(64)}`])('%j is not a digest', (text) => {

@@ -18,13 +18,14 @@ import type { Readable } from 'node:stream'
 import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { missingAs } from '../kernel/missing.ts'
+import { isOwnerGone, ownerMark } from '../kernel/owner-mark.ts'
 import { type BlobStore, type Digest, type FoundBlob, parseDigest, type StoredBlob, unexpected } from './blob-store.ts'
 import { verified } from './verified-body.ts'
 import { writeFileOf } from './write-file.ts'
 
 /*
  *     <folder>/
- *       tmp/<uuid>              being written
+ *       tmp/<owner>-<uuid>      being written, by the process that the name says
  *       sha256/ab/cd/abcd…      whole, durable, named by its digest
  *       leaving/abcd…           about to be deleted, and still read, unless it proves to be wanted again
  */
@@ -42,7 +43,7 @@ export class DiskBlobs implements BlobStore {
 
   async put(source: Readable, expected?: StoredBlob): Promise<StoredBlob> {
     const unfinished = join(this.#folder, 'tmp')
-    const temporary = join(unfinished, randomUUID())
+    const temporary = join(unfinished, `${ownerMark()}-${randomUUID()}`)
     // The reader of the stream gets the error. Until reading begins, an error without a listener would end the process.
     source.on('error', () => {})
     try {
@@ -174,7 +175,7 @@ export class DiskBlobs implements BlobStore {
     for (const name of await readdir(join(this.#folder, 'tmp')).catch(missingAs([]))) {
       const path = join(this.#folder, 'tmp', name)
       const facts = await stat(path).catch(absent)
-      if (facts && facts.mtime < before) await rm(path, { force: true })
+      if (facts && (facts.mtime < before || isOwnerGone(name))) await rm(path, { force: true })
     }
   }
 

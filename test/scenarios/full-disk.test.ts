@@ -409,6 +409,18 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
     }
     expect(await write()).toBe('ok')
   })
+  test('readiness does not fail on a full disk, which can be read, and fails on a read-only data folder', async () => {
+    const checks = async () => {
+      const { disk_check, blobs_check, git_runner_check } = (await world.root.get('//-/readiness')).json
+      return [disk_check, blobs_check, git_runner_check].map(([{ status }]) => status)
+    }
+    disk!.leavePages(0)
+    expect(await checks()).toEqual(['ok', 'ok', 'ok'])
+    disk!.free()
+    using _ = disk!.readOnly(join(disk!.path, 'data'))
+    expect(await checks()).toEqual(['failed', 'ok', 'ok'])
+  })
+
   test('a fork or import that a full disk interrupts more often than others may be is made when there is room', async () => {
     for (const kind of ['a fork', 'an import']) {
       const id = await interruptOften(kind)

@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import {
   closeSync,
   existsSync,
@@ -6,17 +6,15 @@ import {
   linkSync,
   openSync,
   readdirSync,
-  readlinkSync,
   renameSync,
   rmSync,
   type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { isRunning } from '../../kernel/running.ts'
+import { isOwnerGone, ownerMark } from '../../kernel/owner-mark.ts'
 
 const fsync = promisify(fsyncCallback)
 
@@ -26,21 +24,9 @@ const fsync = promisify(fsyncCallback)
  * it. Locks of git have one name; nothing here touches them.
  */
 
-/** Process ids mean something on one machine, and in one container, only. */
-const place = hash('sha1', `${hostname()} ${processSpace()}`).slice(0, 8)
+const newHolderName = (): string => `holder-${ownerMark()}-${randomUUID()}.lock`
 
-function processSpace(): string {
-  try {
-    return readlinkSync('/proc/self/ns/pid')
-  } catch {
-    return ''
-  }
-}
-
-const newHolderName = (): string => `holder-${place}-${process.pid}-${randomUUID()}.lock`
-
-/** Place and process id in the second name of a lock. */
-const holderName = /^holder-([0-9a-f]{8})-(\d+)-[0-9a-f-]{36}\.lock$/
+const holderName = /^holder-[0-9a-f]{8}-\d+-[0-9a-f-]{36}\.lock$/
 
 /** Whether a file in the folder of a repository is the second name of a lock. */
 export const isHolderName = (name: string): boolean => holderName.test(name)
@@ -112,7 +98,7 @@ export function removeLockOfKilled(gitDir: string, path: string): boolean {
   const holder = readdirSync(gitDir).find(
     (name) => isHolderName(name) && statSync(join(gitDir, name), { throwIfNoEntry: false })?.ino === lock.ino,
   )
-  if (holder === undefined || mayExist(holder)) return false
+  if (holder === undefined || !isOwnerGone(holder)) return false
   const ours = join(gitDir, newHolderName())
   try {
     // Only one process succeeds and becomes the owner. Until it removes the lock, no other can exist.
@@ -144,10 +130,4 @@ export function removeUnownedLock(gitDir: string, path: string, { ino, mtimeMs }
   if (isThat) rmSync(path, { force: true })
   rmSync(ours, { force: true })
   return isThat
-}
-
-/** Whether the process that a second name says may exist, or another has its id by now. */
-function mayExist(holder: string): boolean {
-  const [, where, pid] = holderName.exec(holder)!
-  return where !== place || isRunning(Number(pid))
 }

@@ -7,6 +7,7 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/bus
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import { unauthenticated } from '../../../kernel/failure.ts'
+import { ownerMark } from '../../../kernel/owner-mark.ts'
 import { addField, emptyHash } from './brackets.ts'
 import { type BodyLimits, maximumFields } from './limits.ts'
 import { cutShort, tooLarge } from './read-bytes.ts'
@@ -140,7 +141,7 @@ class MultipartForm {
     filename: string,
     contentType: string,
   ): Promise<UploadedFile> {
-    const path = join(this.#tmpDir, `upload-${randomUUID()}`)
+    const path = join(this.#tmpDir, `upload-${ownerMark()}-${randomUUID()}`)
     this.#paths.push(path)
     if (this.#limits.files === 0) throw unauthenticated()
     if (this.#paths.length > this.#limits.files) throw new ParameterError('too many files')

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -11,6 +13,7 @@ import { deleteLargeFiles, misstateLargeFile } from '../../../../test/tables/pus
 import { test, unique, World } from '../../../../test/world.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import { uploadsDir } from '../../../config.ts'
+import { ownerMark } from '../../../kernel/owner-mark.ts'
 import { removeProject } from '../../projects/projects/jobs.ts'
 import { checkLargeFiles } from '../../pushes/large-files/check.ts'
 import { basic, oidOf, upload } from '../../pushes/large-files/testing.ts'
@@ -93,22 +96,24 @@ describe('collection of unreferenced blobs', () => {
   )
 })
 
-test('the file of a form whose worker was killed is deleted after a day, and not while a form is sent', async () => {
+test('the file of a form whose worker was killed is deleted, after a day if its name does not say which worker, and not while a form is sent', async () => {
   await using world = await World.start()
   const ctx = await world.app.open(null)
   const project = await world.project()
   const folder = uploadsDir(world.config)
   await writeFile(join(folder, 'upload-of-the-killed'), 'lost')
   await utimes(join(folder, 'upload-of-the-killed'), 0, new Date(Date.now() - 25 * 60 * 60_000))
+  const [here] = ownerMark().split('-')
+  await writeFile(join(folder, `upload-${here}-${spawnSync('true').pid}-${randomUUID()}`), 'killed')
   const boundary = 'x'
   const sent = beginRequest(`${world.origin}/api/v4/projects/${project.id}/uploads`, {
     headers: { 'private-token': world.root.token!, 'content-type': `multipart/form-data; boundary=${boundary}` },
   })
   await sent.begun
   sent.send(`--${boundary}\r\ncontent-disposition: form-data; name=file; filename=a.txt\r\n\r\nhalf`)
-  await expect.poll(() => readdir(folder)).toHaveLength(2)
+  await expect.poll(() => readdir(folder)).toHaveLength(3)
   await removeInterruptedUploads.run({}, ctx)
-  expect(await readdir(folder)).toEqual([expect.not.stringContaining('killed')])
+  expect(await readdir(folder)).toEqual([expect.stringContaining(`upload-${ownerMark()}-`)])
   expect((await sent.complete(` a file\r\n--${boundary}--\r\n`)).status).toBe(201)
 })
 

@@ -2,6 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
+import { isOwnerGone } from '../../../kernel/owner-mark.ts'
 import { unreferenced } from './queries.ts'
 
 const page = 1000
@@ -31,8 +32,8 @@ export async function collectBlobs(ctx: Ctx, since: Date): Promise<number> {
 }
 
 /**
- * Deletes the temporary files of forms (`edges/http/body/multipart.ts`) that were last written before a time, which must be longer ago than
- * their requests take. Returns their number.
+ * Deletes the temporary files of forms (`edges/http/body/multipart.ts`) whose process is gone, or that were last written before a time, which must
+ * be longer ago than their requests take. Returns their number.
  */
 export async function removeOldUploads(
   { repositoriesDir }: Pick<Ctx, 'repositoriesDir'>,
@@ -43,7 +44,7 @@ export async function removeOldUploads(
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name)
     const facts = await stat(path).catch(() => undefined)
-    if (!facts || facts.mtime >= before) continue
+    if (!facts || (facts.mtime >= before && !isOwnerGone(name))) continue
     await rm(path, { force: true })
     removed++
   }
