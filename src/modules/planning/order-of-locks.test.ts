@@ -27,6 +27,18 @@ const requests: Record<string, { first: (place: Planned) => ['projects' | 'miles
     first: ({ project }) => ['projects', project.id],
     request: ({ world, at }) => world.root.post(`${at}/notes`, { body: '/confidential' }),
   },
+  'an edit of the state': {
+    first: ({ project }) => ['projects', project.id],
+    request: ({ world, at }) => world.root.put(at, { state_event: 'close' }),
+  },
+  'a note that closes it': {
+    first: ({ project }) => ['projects', project.id],
+    request: ({ world, at }) => world.root.post(`${at}/notes`, { body: '/close' }),
+  },
+  'a note that promotes it to an epic': {
+    first: ({ project }) => ['projects', project.id],
+    request: ({ world, at }) => world.root.post(`${at}/notes`, { body: '/promote' }),
+  },
   'a move, which locks the project,': {
     first: ({ project }) => ['projects', project.id],
     request: ({ world, at, target }) => world.root.post(`${at}/move`, { to_project_id: target.id }),

@@ -13,6 +13,7 @@ import {
   references,
 } from '../../discussion/index.ts'
 import { type GroupSubject, holdPlace, loadGroup } from '../../groups/index.ts'
+import { lockState } from '../../projects/index.ts'
 import { insertEpic } from '../epics/edit-queries.ts'
 import { emitEpic } from '../epics/events.ts'
 import { asNoteable as asEpic } from '../epics/noteable.ts'
@@ -43,6 +44,7 @@ export async function promoteIssue(ctx: Ctx, subject: IssueSubject): Promise<voi
   await ctx.transaction(async (tx) => {
     // Before the issue, as transfers lock them.
     await holdPlace(tx, { of: 'project', id: subject.project_id })
+    await lockState(tx, subject.project_id)
     const row = await lockIssue(tx, subject.id)
     const now = row && (await loadIssueById(row.id, { ...ctx, db: tx }))
     if (!row || !now) throw issueNotFound()

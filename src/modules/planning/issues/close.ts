@@ -7,7 +7,8 @@ import { asNoteable } from './noteable.ts'
 import { lockIssue, touchIssue } from './queries.ts'
 
 /**
- * Closes an issue as this user and finishes their todos for it; the caller has checked the permission and writes the system note.
+ * Closes an issue as this user and finishes their todos for it; the caller has locked the project, before any row of the issue,
+ * has checked the permission, and writes the system note.
  * False if the issue is closed or deleted.
  */
 export async function closeIssue(tx: Tx, id: number, actorId: number): Promise<boolean> {

@@ -10,12 +10,20 @@ import type { RootFiles } from './root-files.ts'
  */
 const activityInterval = raw(`interval '10 seconds'`)
 
-/** Notes that something happened in a project. */
+/**
+ * Notes that something happened in a project, unless another transaction changes the project at this moment: it may wait for an issue or
+ * merge request that this one has locked.
+ */
 export const recordActivity = (tx: Tx, projectId: number): Promise<number> =>
   tx.run(sql`
     update projects
     set last_activity_at = now()
-    where id = ${projectId} and last_activity_at < now() - ${activityInterval}
+    where id = (
+      select id
+      from projects
+      where id = ${projectId} and last_activity_at < now() - ${activityInterval}
+      for no key update skip locked
+    )
   `)
 
 /** How many pushes a push counts as for housekeeping: each ref it moved is a file until housekeeping packs the refs. */

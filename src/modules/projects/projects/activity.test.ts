@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { lockRow } from '../../../../test/tables/instance.ts'
 import { changeProject, inMinutes } from '../../../../test/tables/projects.ts'
 import { test, type World } from '../../../../test/world.ts'
 
@@ -31,5 +32,15 @@ describe.each(Object.entries(happenings))('the last activity of a project, after
     const before = await lastActivity(world, id)
     expect((await happen(world, id)).status).toBe(201)
     expect(await lastActivity(world, id)).toBe(before)
+  })
+})
+
+test('a note, whose issue is locked, does not wait for a change of its project', async ({ world }) => {
+  const { id } = await world.project()
+  const { iid } = (await world.root.post(`/projects/${id}/issues`, { title: 'Quiet' })).json
+  await changeProject(world, id, { last_activity_at: inMinutes(-1) })
+  await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'projects', id, 'no key update')
+    expect((await world.root.post(`/projects/${id}/issues/${iid}/notes`, { body: 'Yes' })).status).toBe(201)
   })
 })

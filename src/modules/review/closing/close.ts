@@ -15,7 +15,7 @@ import {
   sourceName,
 } from '../../discussion/index.ts'
 import { closeIssue, loadIssue } from '../../planning/index.ts'
-import { openRepository } from '../../projects/index.ts'
+import { lockState, openRepository } from '../../projects/index.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { commitIdsOf } from '../merge-requests/version-queries.ts'
 import {
@@ -138,6 +138,8 @@ async function close(ctx: Ctx, issue: NamedRow, from: Source, takesTurn: (tx: Tx
   const authorId = ctx.actor!.id
   const body = `closed via ${sourceName(from, issue)}`
   await ctx.transaction(async (tx) => {
+    // Before the issue, which the turn refers to.
+    await lockState(tx, issue.holder.id)
     if (!(await takesTurn(tx)) || !(await closeIssue(tx, issue.id, authorId))) return
     await insertCrossReference(
       tx,

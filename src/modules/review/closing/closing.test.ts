@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { isUnlocked, lockRow } from '../../../../test/tables/instance.ts'
 import { reopenIssue } from '../../../../test/tables/planning.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Ctx } from '../../../api/ctx.ts'
@@ -236,6 +237,21 @@ describe('a merge', () => {
     await reopenIssue(world, issue.id)
     await readTexts(world)
     expect([await stateOf(world, issue), await stateOf(world, second)]).toEqual(['opened', 'closed'])
+  })
+
+  test('the issue is not locked while its closing waits for the project', async ({ world }) => {
+    const { request, issue } = await closingPair(world)
+    await merge(world.root, request)
+    const ctx = await contextFor(world, null)
+    const { closing, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'projects', request.project.id, 'no key update')
+      const closing = closeByMergeRequest(ctx, request.id, world.root.id)
+      await world.waitsForLock(1)
+      return { closing, unlocked: await isUnlocked(tx, 'issues', issue.id) }
+    })
+    await closing
+    expect(unlocked).toBe(true)
+    expect(await stateOf(world, issue)).toBe('closed')
   })
 
   test('closes an issue of another project if the user who merges may change it', async ({ world }) => {
