@@ -75,3 +75,43 @@ describe('an issue is not locked yet, so that two requests do not wait for each 
     expect(unlocked).toBe(true)
   })
 })
+
+describe('what is deleted is not locked yet, so that it and what is added to it do not wait for each other,', () => {
+  test('while the deletion of an issue waits for what is added to it', async ({ world }) => {
+    const { issue, at } = await planned(world)
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'issues', issue.id, 'key share')
+      const waiting = world.root.delete(at)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'issues', issue.id) }
+    })
+    expect((await waiting).status).toBe(204)
+    expect(unlocked).toBe(true)
+  })
+
+  test('while the deletion of an epic waits for what is added to it', async ({ world }) => {
+    const epics = `/groups/${(await world.group()).id}/epics`
+    const { id, iid } = (await world.root.post(epics, { title: 'Epic' })).json
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'epics', id, 'key share')
+      const waiting = world.root.delete(`${epics}/${iid}`)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'epics', id) }
+    })
+    expect((await waiting).status).toBe(204)
+    expect(unlocked).toBe(true)
+  })
+
+  test('while the withdrawal of an award waits for the issue', async ({ world }) => {
+    const { issue, at } = await planned(world)
+    const { id } = (await world.root.post(`${at}/award_emoji`, { name: 'thumbsup' })).json
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'issues', issue.id)
+      const waiting = world.root.delete(`${at}/award_emoji/${id}`)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'award_emoji', id) }
+    })
+    expect((await waiting).status).toBe(204)
+    expect(unlocked).toBe(true)
+  })
+})

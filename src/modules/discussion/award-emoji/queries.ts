@@ -98,6 +98,10 @@ export const joinVotes = (type: NoteableType): Sql => sql`
   ) as votes
 `
 
-/** False if it is deleted already. */
-export const deleteAward = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`delete from award_emoji where id = ${id}`)) > 0
+/** False if it is deleted already. Locks the noteable, whose votes a trigger counts, before the award, as who deletes the noteable does. */
+export const deleteAward = async (tx: Tx, { type, id: noteableId }: Noteable, id: number): Promise<boolean> =>
+  (await tx.run(sql`
+    with m as materialized (select id from ${tableOf(type)} where id = ${noteableId} for no key update)
+    delete from award_emoji a using m
+    where a.id = ${id} and a.${columnOf(type)} = m.id
+  `)) > 0

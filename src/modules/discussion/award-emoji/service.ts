@@ -67,7 +67,7 @@ export async function withdrawAward(ctx: Ctx, awarded: Awarded, id: number): Pro
   const { id: userId, admin } = ctx.actor!
   if (award.user.id !== userId && !admin) throw unauthenticated()
   await ctx.transaction(async (tx) => {
-    if (!(await deleteAward(tx, id))) throw rowNotFound()
+    if (!(await deleteAward(tx, awarded.noteable, id))) throw rowNotFound()
     await emit(tx, {
       kind: 'award_emoji_withdrawn',
       ...placeOf(awarded.noteable.holder),

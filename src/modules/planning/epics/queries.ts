@@ -66,11 +66,18 @@ export type LockedEpic = RowOf<typeof lockedEpicRow>
 
 /**
  * Locks the row of an epic until the transaction ends; undefined if it is deleted. Throws if the caller has lost the permission meanwhile.
+ * Who deletes it also waits for those who add something to it: they may have to lock it, too.
  */
-export async function lockEpic(tx: Tx, id: number): Promise<LockedEpic | undefined> {
+export async function lockEpic(
+  tx: Tx,
+  id: number,
+  to: 'change' | 'delete' = 'change',
+): Promise<LockedEpic | undefined> {
   const held = await tx.row(
     lockedEpicRow,
-    sql`select ${columns} from epics m where m.id = ${id} for no key update of m`,
+    sql`
+      select ${columns} from epics m where m.id = ${id} for ${raw(to === 'change' ? 'no key update' : 'update')} of m
+    `,
   )
   if (held) await tx.requirePermission?.()
   return held

@@ -213,7 +213,7 @@ async function emitChanges(
 export async function removeEpic(ctx: Ctx, { id, group_id }: EpicSubject): Promise<void> {
   await ctx.transaction(async (tx) => {
     await holdTree(tx, group_id)
-    const held = await lockEpic(tx, id)
+    const held = await lockEpic(tx, id, 'delete')
     if (!held) throw epicNotFound()
     await emitEpic(tx, id, { kind: 'epic_deleted', actorId: ctx.actor!.id, confidential: held.confidential })
     await deleteEpic(tx, id)

@@ -71,11 +71,18 @@ export type LockedIssue = RowOf<typeof lockedIssueRow>
 
 /**
  * Locks the row of an issue until the transaction ends; undefined if it is deleted. Throws if the caller has lost the permission meanwhile.
+ * Who deletes it also waits for those who add something to it: they may have to lock it, too.
  */
-export async function lockIssue(tx: Tx, id: number): Promise<LockedIssue | undefined> {
+export async function lockIssue(
+  tx: Tx,
+  id: number,
+  to: 'change' | 'delete' = 'change',
+): Promise<LockedIssue | undefined> {
   const held = await tx.row(
     lockedIssueRow,
-    sql`select ${columns} from issues m where m.id = ${id} for no key update of m`,
+    sql`
+      select ${columns} from issues m where m.id = ${id} for ${raw(to === 'change' ? 'no key update' : 'update')} of m
+    `,
   )
   if (held) await tx.requirePermission?.()
   return held

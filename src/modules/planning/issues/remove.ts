@@ -7,7 +7,7 @@ import { type IssueSubject, issueNotFound } from './subject.ts'
 /** Deletes an issue with its notes. */
 export async function removeIssue(ctx: Ctx, { id }: IssueSubject): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const held = await lockIssue(tx, id)
+    const held = await lockIssue(tx, id, 'delete')
     if (!held) throw issueNotFound()
     await emitIssue(tx, id, { kind: 'issue_deleted', actorId: ctx.actor!.id, confidential: held.confidential })
     await deleteIssue(tx, id)
