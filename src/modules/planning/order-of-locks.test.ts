@@ -102,6 +102,20 @@ describe('what is deleted is not locked yet, so that it and what is added to it 
     expect(unlocked).toBe(true)
   })
 
+  test('while the deletion of an epic waits for a child', async ({ world }) => {
+    const epics = `/groups/${(await world.group()).id}/epics`
+    const { id, iid } = (await world.root.post(epics, { title: 'Epic' })).json
+    const child = (await world.root.post(epics, { title: 'Child', parent_id: id })).json
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'epics', child.id, 'no key update')
+      const waiting = world.root.delete(`${epics}/${iid}`)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'epics', id) }
+    })
+    expect((await waiting).status).toBe(204)
+    expect(unlocked).toBe(true)
+  })
+
   test('while the withdrawal of an award waits for the issue', async ({ world }) => {
     const { issue, at } = await planned(world)
     const { id } = (await world.root.post(`${at}/award_emoji`, { name: 'thumbsup' })).json

@@ -59,6 +59,10 @@ export const saveClosed = (tx: Tx, id: number, userId: number): Promise<number> 
 export const saveReopened = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update epics set state = 'opened', closed_at = null, closed_by_id = null where id = ${id}`)
 
+/** Locks the children of an epic, which lose their parent. Before the epic: an edit of a child locks the child, then its parent as one it refers to. */
+export const lockChildren = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`select from epics where parent_id = ${id} order by id for no key update`)
+
 export const deleteEpic = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from epics where id = ${id}`)
 
 /** Attributes of an epic by which an edit detects changes. */

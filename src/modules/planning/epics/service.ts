@@ -14,6 +14,7 @@ import {
   type EpicFacts,
   type EpicValues,
   insertEpic,
+  lockChildren,
   readEpicFacts,
   saveClosed,
   saveCreated,
@@ -213,6 +214,7 @@ async function emitChanges(
 export async function removeEpic(ctx: Ctx, { id, group_id }: EpicSubject): Promise<void> {
   await ctx.transaction(async (tx) => {
     await holdTree(tx, group_id)
+    await lockChildren(tx, id)
     const held = await lockEpic(tx, id, 'delete')
     if (!held) throw epicNotFound()
     await emitEpic(tx, id, { kind: 'epic_deleted', actorId: ctx.actor!.id, confidential: held.confidential })
