@@ -76,6 +76,23 @@ describe('an issue is not locked yet, so that two requests do not wait for each 
   })
 })
 
+describe('promotions to one group take turns, so that two do not wait for each other:', () => {
+  test.for(['labels', 'milestones'] as const)('one of %s locks the group before them', async (table, { world }) => {
+    const group = await world.group()
+    const promoted = `/projects/${(await world.project({ group })).id}/${table}`
+    const { id } = (await world.root.post(promoted, { name: 'Next', title: 'Next', color: 'red' })).json
+    const method = table === 'labels' ? 'put' : 'post'
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, table, id)
+      const waiting = world.root[method](`${promoted}/${id}/promote`)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'namespaces', group.id) }
+    })
+    expect((await waiting).status).toBeLessThan(300)
+    expect(unlocked).toBe(false)
+  })
+})
+
 describe('what is deleted is not locked yet, so that it and what is added to it do not wait for each other,', () => {
   test('while the deletion of an issue waits for what is added to it', async ({ world }) => {
     const { issue, at } = await planned(world)

@@ -1,17 +1,21 @@
 import { groupPolicy } from '../../../access/group-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import { forbidden, invalid } from '../../../kernel/failure.ts'
-import { type GroupSubject, holdPlace, loadGroup } from '../../groups/index.ts'
+import { type GroupSubject, holdPlace, loadGroup, lockGroup } from '../../groups/index.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { followPriorities } from '../order-copies/jobs.ts'
 import { ensureGroupLabel, lockLabelsBelow, replaceLabelsBy } from './promotion-queries.ts'
 import type { LabelName, LabelRow } from './queries.ts'
 import { getLabel, lockLabel, recordLabel } from './service.ts'
 
-async function groupToPromoteTo(ctx: Ctx, projectId: number): Promise<GroupSubject> {
-  const project = await loadProject(String(projectId), ctx)
-  const group = project && (await loadGroup(project.namespace_id, ctx))
+/** Locks the group: two promotions to it would wait for each other's labels. */
+async function holdGroupToPromoteTo(tx: Tx, ctx: Ctx, projectId: number): Promise<GroupSubject> {
+  const now = { ...ctx, db: tx }
+  const project = await loadProject(String(projectId), now)
+  const held = project && (await lockGroup(tx, project.namespace_id))
+  const group = held && (await loadGroup(held.id, now))
   if (!group) throw invalid('Failed to promote project label to group label')
   if (!allows(groupPolicy.admin_label, ctx.actor, group.facts)) throw forbidden()
   return group
@@ -25,9 +29,9 @@ export async function promoteLabel(ctx: Ctx, project: ProjectSubject, names: rea
   const own = { of: 'project', id: project.id } as const
   return ctx.transaction(async (tx) => {
     await holdPlace(tx, own)
-    const label = await lockLabel(tx, { holder: own, caller: ctx.actor }, names)
-    const group = await groupToPromoteTo({ ...ctx, db: tx }, project.id)
+    const group = await holdGroupToPromoteTo(tx, ctx, project.id)
     const holder = { of: 'group', id: group.id } as const
+    const label = await lockLabel(tx, { holder: own, caller: ctx.actor }, names)
     const id = await ensureGroupLabel(tx, group.id, label)
     await followPriorities(tx, await replaceLabelsBy(tx, await lockLabelsBelow(tx, group.id, label.name), id))
     await recordLabel(ctx, tx, 'label_promoted', holder, id)

@@ -6,7 +6,14 @@ import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { type FieldViolations, forbidden, invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { blank, lengthViolations, violationsOf } from '../../../kernel/violations.ts'
-import { type GroupSubject, holdPlace, loadGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
+import {
+  type GroupSubject,
+  holdPlace,
+  loadGroup,
+  lockGroup,
+  type ProjectOrGroupHolder,
+  placeOf,
+} from '../../groups/index.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { followDueDate } from '../order-copies/jobs.ts'
 import {
@@ -149,9 +156,12 @@ export async function removeMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id
   })
 }
 
-async function groupToPromoteTo(ctx: Ctx, projectId: number): Promise<GroupSubject> {
-  const project = await loadProject(String(projectId), ctx)
-  const group = project && (await loadGroup(project.namespace_id, ctx))
+/** Locks the group: two promotions to it would wait for each other's milestones. */
+async function holdGroupToPromoteTo(tx: Tx, ctx: Ctx, projectId: number): Promise<GroupSubject> {
+  const now = { ...ctx, db: tx }
+  const project = await loadProject(String(projectId), now)
+  const held = project && (await lockGroup(tx, project.namespace_id))
+  const group = held && (await loadGroup(held.id, now))
   if (!group) throw invalid('Project does not belong to a group.')
   if (!allows(groupPolicy.admin_milestone, ctx.actor, group.facts)) throw forbidden()
   return group
@@ -166,9 +176,9 @@ export async function promoteMilestone(ctx: Ctx, project: ProjectSubject, id: nu
   const made = await ctx
     .transaction(async (tx) => {
       await holdPlace(tx, own)
-      const held = await lockOwn(tx, own, id, 'replace')
-      const group = await groupToPromoteTo({ ...ctx, db: tx }, project.id)
+      const group = await holdGroupToPromoteTo(tx, ctx, project.id)
       const holder = { of: 'group', id: group.id } as const
+      const held = await lockOwn(tx, own, id, 'replace')
       if (await isTitleTaken(tx, holder, ctx.actor, held.title)) throw invalid(`Title ${used}`)
       const promoted = await insertMilestone(tx, holder, held)
       const replaced = await lockMilestonesBelow(tx, group.id, held.title)
