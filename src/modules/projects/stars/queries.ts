@@ -6,12 +6,18 @@ import { type RowOf, timestamp } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import { openTo, userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 
-/** False if it was starred already. Updates the count in the same statement. */
+/**
+ * False if it was starred already. Updates the count in the same statement. The user, to whom the star refers, is locked before the project,
+ * as by the deletion of an account.
+ */
 export const insertStar = async (tx: Tx, userId: number, projectId: number): Promise<boolean> =>
   (await tx.run(sql`
     with starred as (
       insert into stars (user_id, project_id)
-      values (${userId}, ${projectId})
+      select id, ${projectId}
+      from users
+      where id = ${userId}
+      for key share
       on conflict do nothing
       returning project_id
     )

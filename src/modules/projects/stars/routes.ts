@@ -25,7 +25,12 @@ const starring = (verb: 'star' | 'unstar', summary: string, already: string, cha
     unchanged: already,
     returns: Project,
     async handle({ subject, ctx }) {
-      const changed = await ctx.transaction((tx) => change(tx, ctx.actor!.id, subject.id))
+      const changed = await ctx.transaction(async (tx) => {
+        const isChanged = await change(tx, ctx.actor!.id, subject.id)
+        // It waits for changes of the account and the project.
+        await tx.requirePermission?.()
+        return isChanged
+      })
       return changed ? getRecord(ctx, subject.id) : unchanged
     },
   })

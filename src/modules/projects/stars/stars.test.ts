@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { answerDuring } from '../../../../test/during.ts'
+import { isUnlocked, lockRow, waitingFor } from '../../../../test/tables/instance.ts'
 import { changeUser } from '../../../../test/tables/users.ts'
 import { test } from '../../../../test/world.ts'
 
@@ -26,6 +28,34 @@ describe('stars', () => {
     const project = await world.project()
     await world.root.post(`/projects/${project.id}/archive`)
     expect((await world.root.post(`/projects/${project.id}/star`)).status).toBe(201)
+  })
+
+  test('the project is not locked yet while a star waits for the account, as deletions lock them', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const project = await world.project({ visibility: 'internal' })
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'users', ann.id)
+      const waiting = ann.post(`/projects/${project.id}/star`)
+      await expect.poll(() => waitingFor(world, 'lock', 'into stars')).toHaveLength(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'projects', project.id) }
+    })
+    expect((await waiting).status).toBe(201)
+    expect(unlocked).toBe(true)
+  })
+
+  test('404 for a former member who was removed while the request waited', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = await world.project({ members: [[ann, 'guest']] })
+    const starred = await answerDuring(
+      world,
+      () => ann.post(`/projects/${id}/star`),
+      () => world.root.delete(`/projects/${id}/members/${ann.id}`),
+      (tx) => lockRow(tx, 'projects', id, 'no key update'),
+    )
+    expect(starred.status).toBe(404)
+    expect((await world.root.get(`/projects/${id}/starrers`)).json).toEqual([])
   })
 
   test('star_count is correct after concurrent stars and unstars', async ({ world }) => {
