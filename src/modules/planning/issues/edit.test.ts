@@ -287,17 +287,20 @@ describe('PUT /projects/:id/issues/:issue_iid', () => {
     expect((await rita.get(at)).json.labels).toEqual(titles)
   })
 
-  test('an edit waits for changes of the project only if the issue becomes confidential', async ({ world }) => {
+  test.for([
+    [{ confidential: true }, { confidential: true }],
+    [{ state_event: 'close' }, { state: 'closed' }],
+  ])('of edits, only some wait for changes of the project, among them %j', async ([edited, result], { world }) => {
     const { at, rita, project } = await opened(world)
-    const confidential = await world.db.transaction(async (tx) => {
+    const later = await world.db.transaction(async (tx) => {
       await lockState(tx, project.id)
       const edit = { title: 'New', description: 'Text', weight: 3, due_date: '2031-01-01', confidential: false }
       expect(await rita.put(at, edit)).toMatchObject({ status: 200, json: { title: 'New' } })
-      const waiting = rita.put(at, { confidential: true })
+      const waiting = rita.put(at, edited)
       await world.waitsForLock(1)
       return { waiting }
     })
-    expect(await confidential.waiting).toMatchObject({ status: 200, json: { confidential: true } })
+    expect(await later.waiting).toMatchObject({ status: 200, json: result })
   })
 })
 

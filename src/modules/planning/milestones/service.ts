@@ -6,14 +6,7 @@ import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { type FieldViolations, forbidden, invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { blank, lengthViolations, violationsOf } from '../../../kernel/violations.ts'
-import {
-  type GroupSubject,
-  holdPlace,
-  loadGroup,
-  lockGroup,
-  type ProjectOrGroupHolder,
-  placeOf,
-} from '../../groups/index.ts'
+import { holdPlace, loadGroup, lockGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { followDueDate } from '../order-copies/jobs.ts'
 import {
@@ -156,15 +149,17 @@ export async function removeMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id
   })
 }
 
-/** Locks the group: two promotions to it would wait for each other's milestones. */
-async function holdGroupToPromoteTo(tx: Tx, ctx: Ctx, projectId: number): Promise<GroupSubject> {
-  const now = { ...ctx, db: tx }
-  const project = await loadProject(String(projectId), now)
-  const held = project && (await lockGroup(tx, project.namespace_id))
-  const group = held && (await loadGroup(held.id, now))
+/** Locks the group around a project: two promotions to it would wait for each other's milestones. Resolves to its id. */
+async function holdGroup(tx: Tx, ctx: Ctx, projectId: number): Promise<number> {
+  const project = await loadProject(String(projectId), { ...ctx, db: tx })
+  const group = project && (await lockGroup(tx, project.namespace_id))
   if (!group) throw invalid('Project does not belong to a group.')
-  if (!allows(groupPolicy.admin_milestone, ctx.actor, group.facts)) throw forbidden()
-  return group
+  return group.id
+}
+
+async function requireGroup(ctx: Ctx, id: number): Promise<void> {
+  const group = await loadGroup(id, ctx)
+  if (!group || !allows(groupPolicy.admin_milestone, ctx.actor, group.facts)) throw forbidden()
 }
 
 /**
@@ -176,15 +171,15 @@ export async function promoteMilestone(ctx: Ctx, project: ProjectSubject, id: nu
   const made = await ctx
     .transaction(async (tx) => {
       await holdPlace(tx, own)
-      const group = await holdGroupToPromoteTo(tx, ctx, project.id)
-      const holder = { of: 'group', id: group.id } as const
+      const holder = { of: 'group', id: await holdGroup(tx, ctx, project.id) } as const
       const held = await lockOwn(tx, own, id, 'replace')
+      await requireGroup({ ...ctx, db: tx }, holder.id)
       if (await isTitleTaken(tx, holder, ctx.actor, held.title)) throw invalid(`Title ${used}`)
       const promoted = await insertMilestone(tx, holder, held)
-      const replaced = await lockMilestonesBelow(tx, group.id, held.title)
+      const replaced = await lockMilestonesBelow(tx, holder.id, held.title)
       await emit(tx, {
         kind: 'milestones_replaced',
-        groupId: group.id,
+        groupId: holder.id,
         actorId: ctx.actor!.id,
         payload: { milestone_id: promoted.id },
         facts: { replaced_ids: replaced },
