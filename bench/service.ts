@@ -83,7 +83,8 @@ function cpuSecondsOf(pid: number): number {
     (sum, thread) => sum + Number(readOrEmpty(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]),
     0,
   )
-  const [childrenUser, childrenSystem] = statOf(pid).slice(13, 15)
+  // Nothing of a process that has ended meanwhile.
+  const [childrenUser = 0, childrenSystem = 0] = statOf(pid).slice(13, 15)
   return threads / 1e9 + (Number(childrenUser) + Number(childrenSystem)) / 100
 }
 
