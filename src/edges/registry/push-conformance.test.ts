@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
@@ -113,6 +114,23 @@ describe('push', () => {
           json: { errors: [{ code: 'BLOB_UPLOAD_UNKNOWN' }] },
         })
     }
+  })
+
+  test('the blob of an earlier completion that was killed is as young as one stored now', async ({ world }) => {
+    const registry = await Registry.open(world.root, imageAt(await world.project()))
+    const { blobs, registry: own } = await world.app.open(null)
+    const content = unique('half completed')
+    const at = (await registry.send('POST', 'blobs/uploads/')).headers['location']!
+    const before = new Set(await readdir(join(own.folder, 'uploads')).catch(() => []))
+    await registry.send('PATCH', at, { body: content, headers: octets })
+    const [part] = (await readdir(join(own.folder, 'uploads'))).filter((name) => !before.has(name))
+    const { digest } = await blobs.put(createReadStream(join(own.folder, 'uploads', part!)))
+    await rm(join(own.folder, 'uploads', part!))
+    const since = new Date()
+    expect((await registry.send('PUT', `${at}?digest=${digestOf(content)}`)).status).toBe(201)
+    // As a collection that began before and has not seen the row.
+    expect(await blobs.delete(digest, { unlessStoredSince: since })).toBe(false)
+    expect((await registry.send('GET', `blobs/${digestOf(content)}`)).text).toBe(content)
   })
 
   test('201 to every completion of an upload by requests at once, and to a repeated one, in one part or several', async ({

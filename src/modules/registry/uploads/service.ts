@@ -169,13 +169,18 @@ async function hashOf(blobs: Ctx['blobs'], digest: Digest, algorithm: string): P
   return hash.digest('hex')
 }
 
-/** Makes a blob of a part, unless an earlier attempt that a crash interrupted, or a concurrent one, has done so. */
+/**
+ * Makes a blob of a part. If an earlier attempt that a crash interrupted, or a concurrent one, has done so, its blob is stored anew: no row may name
+ * it yet, and a collection that has begun goes by its age.
+ */
 async function takeFile(ctx: Ctx, { file, digest }: Part, sizeBytes: number): Promise<StoredBlob> {
   const blob = { digest, sizeBytes }
   try {
     await putFile(ctx.blobs, fileOf(ctx.registry.folder, file), blob)
   } catch (error) {
-    if (!isMissing(error) || (await ctx.blobs.size(digest)) !== sizeBytes) throw error
+    const earlier = isMissing(error) ? await ctx.blobs.get(digest) : undefined
+    if (!earlier) throw error
+    await ctx.blobs.put(earlier.body, blob)
   }
   return blob
 }
