@@ -337,20 +337,20 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
       .filter((name) => isTemporary(name))
       .toSorted()
 
-  /** Eight attempts on a full disk, then one on a disk with room. */
-  const interruptOften = async (kind: string): Promise<number> => {
+  /** Eight attempts on a full disk, then one on a disk with room. Resolves to what was prepared. */
+  const interruptOften = async (kind: string): Promise<unknown> => {
     const { prepare, write } = kinds[kind]!
     const before = temporaryFiles()
-    const id = (await prepare!()) as number
+    const prepared = await prepare!()
     // An uploaded file is removed after the response, which would leave room for the import.
     await eventually(() => expect(temporaryFiles().filter((file) => !before.includes(file))).toEqual([]))
     for (let n = 0; n < 8; n++) {
       disk!.leavePages(0)
-      expect(await write(id)).toMatch(diskFull)
+      expect(await write(prepared)).toMatch(diskFull)
     }
     disk!.free()
-    expect(await write(id)).toBe('ok')
-    return id
+    expect(await write(prepared)).toBe('ok')
+    return prepared
   }
 
   const isRefusal = (outcome: Outcome) =>

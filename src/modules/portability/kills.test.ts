@@ -168,7 +168,6 @@ describe('kill -9 of the jobs process', () => {
       downloads.push(body)
     }
     const after = await groupArchive(service, id, 2)
-    expect(downloads[0]!.equals(before)).toBe(true)
     for (const each of downloads) expect(each.equals(before) || each.equals(after)).toBe(true)
     const titles = (await entriesOf(after))
       .get('tree/group/epics.ndjson')!
