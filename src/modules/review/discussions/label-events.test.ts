@@ -29,7 +29,14 @@ describe('label events of merge requests', () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       resource_type: 'MergeRequest',
       resource_id: id,
-      label: { id: label.id, name: 'bug', color: '#ffffff', description: 'Broken', text_color: '#333333' },
+      label: {
+        id: label.id,
+        name: 'bug',
+        color: '#ffffff',
+        description: 'Broken',
+        description_html: 'Broken',
+        text_color: '#333333',
+      },
       action,
     })
     const listed = await ann.get(`${at}/resource_label_events`)
