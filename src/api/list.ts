@@ -114,7 +114,7 @@ export type List = {
   readonly decide?: ((db: Db) => Promise<Decided>) | undefined
   /** Common table expressions, `name as …`, to which the conditions of parts refer. */
   readonly given?: Sql | undefined
-  /** One plan is as good for any values (`byKey`), for a page and for the total. A test reads such lists with it. */
+  /** One plan is as good for any values (`ofPage`), for a page and for the total. A test reads such lists with it. */
   readonly onePlan?: boolean | undefined
   /** The last key must be unique. Rows where a key is null come last in both directions if `nulls` says so. */
   readonly order: readonly { readonly by: Sql; readonly direction: Direction; readonly nulls?: 'last' }[]

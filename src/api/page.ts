@@ -1,4 +1,4 @@
-import { byKey, type Db, type Statement } from '../db/db.ts'
+import { type Db, ofPage, type Statement } from '../db/db.ts'
 import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
 import { and, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
@@ -70,7 +70,7 @@ async function fetchStampsOf(db: Db, list: List, wanted: readonly Identified[]):
   const ids = wanted.map(({ id }) => id)
   const rows = sql`${list.select!} where ${list.key!} = any(${ids}::bigint[])`
   const lines = sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines from (${rows}) as found`
-  const stamps = new Map((await stampsFrom(db, byKey(lines))).map((stamp) => [stamp.id, stamp]))
+  const stamps = new Map((await stampsFrom(db, ofPage(lines))).map((stamp) => [stamp.id, stamp]))
   return ids.flatMap((id) => stamps.get(id) ?? [])
 }
 
@@ -103,7 +103,7 @@ export async function fetchPage<S extends Shape>(
       ? await fetchById(db, shape, list.rowsById, paged.rows)
       : await reads.rows(
           shape,
-          byKey(
+          ofPage(
             rowsWithIds(
               list,
               paged.rows.map(({ id }) => id),

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import { eventually, withEnoughTime } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
 import { openDatabase } from './database.ts'
-import { byKey } from './db.ts'
+import { byKey, ofPage, type Statement } from './db.ts'
 import { integer, notNull, nullable, text } from './row.ts'
 import { raw, sql } from './sql.ts'
 import { proxyOf } from './testing/proxy.ts'
@@ -37,7 +37,8 @@ test('a transaction that changes nothing leaves the row cache as it is', async (
 test('a statement by key has one plan for all values, and others may have one for each', async ({ world }) => {
   const modes = sql`select setting from pg_settings where name = 'plan_cache_mode'`
   const shape = { setting: nullable(text) }
-  expect(await world.db.row(shape, byKey(modes))).toEqual({ setting: 'force_generic_plan' })
+  for (const once of [byKey, ofPage])
+    expect(await world.db.row(shape, once(modes))).toEqual({ setting: 'force_generic_plan' })
   expect(await world.db.row(shape, modes)).toEqual({ setting: 'auto' })
   expect(await world.db.transaction((tx) => tx.row(shape, byKey(modes)))).toEqual({ setting: 'auto' })
 })
@@ -126,9 +127,7 @@ describe('concurrent statements of a transaction', () => {
   })
 })
 
-test('connections that are not used are closed except one, and are opened again when statements need them', async ({
-  world,
-}) => {
+test('connections that are not used are closed, and are opened again when statements need them', async ({ world }) => {
   await using db = openDatabase(world.databaseUrl, { readers: 3, writers: 1, readerIdleMs: 200 })
   const usedConnections = async () => {
     const rows = []
@@ -147,7 +146,7 @@ test('connections that are not used are closed except one, and are opened again 
   })
   const stillOpen = async () =>
     (await world.db.rows({ pid: notNull(integer) }, open)).filter(({ pid }) => opened.has(pid)).length
-  await expect.poll(stillOpen).toBe(1)
+  await expect.poll(stillOpen).toBe(0)
   expect((await usedConnections()).size).toBeGreaterThan(0)
 })
 
@@ -156,13 +155,43 @@ test('statements that take long on half of the connections do not hold up others
   const long: Promise<unknown>[] = []
   let isOver = false
   for (const _ of [1, 2]) {
-    long.push(db.run(raw('select pg_sleep(2)')).then(() => (isOver = true)))
+    long.push(db.exists(raw('select pg_sleep(2)')).then(() => (isOver = true)))
     // Statements of one turn share a connection.
     await setTimeout(200)
   }
-  await db.run(raw('select 1'))
+  await db.exists(raw('select 1'))
   expect(isOver).toBe(false)
   await Promise.all(long)
+})
+
+test('statements of each kind do not wait for those of another', async ({ world }) => {
+  await using db = openDatabase(world.databaseUrl, {
+    readers: 1,
+    keyReaders: 1,
+    pageReaders: 1,
+    changers: 1,
+    writers: 1,
+  })
+  const held = raw('select pg_advisory_xact_lock_shared(4)')
+  const asked: Record<string, (statement: Statement) => Promise<unknown>> = {
+    key: (statement) => db.exists(byKey(statement)),
+    page: (statement) => db.exists(ofPage(statement)),
+    other: (statement) => db.exists(statement),
+    change: (statement) => db.run(statement),
+  }
+  for (const [kind, ask] of Object.entries(asked)) {
+    let isOver = false
+    const others = Object.entries(asked).filter(([name]) => name !== kind)
+    const waiting = await world.db.transaction(async (tx) => {
+      await tx.run(raw('select pg_advisory_xact_lock(4)'))
+      const waiting = ask(held).then(() => (isOver = true))
+      await world.waitsForLock(1)
+      for (const [, other] of others) await other(raw('select 1'))
+      expect(isOver).toBe(false)
+      return { waiting }
+    })
+    await waiting.waiting
+  }
 })
 
 test('a database server that stops responding is a timeout', async ({ world }) => {

@@ -14,10 +14,14 @@ import { over, Transaction } from './transaction.ts'
 import { asContended, isRetryable } from './violations.ts'
 
 export type DatabaseOptions = {
-  /** Pipelined connections for single statements, except those by key. */
+  /** Pipelined connections for single statements that are none of the following. */
   readers?: number
-  /** Pipelined connections for statements by key. */
+  /** … for those by key. */
   keyReaders?: number
+  /** … for those of pages. */
+  pageReaders?: number
+  /** … for those that change something, each of which waits for the disk. */
+  changers?: number
   /** Maximum connections for transactions. */
   writers?: number
   /** Milliseconds without any response after which a connection is closed. */
@@ -38,20 +42,25 @@ const maxPauseMs = 50
 const writerIdleMs = 10_000
 
 /**
- * Statements in flight per pipelined connection. A caller has at most a third of them, and others wait for those of the same connection, which
- * may take half a second each.
+ * Single statements in flight. A caller has at most a third of them, and others wait for those of the same connection, which may take half a
+ * second each.
  */
-const sentForEach = 8
+const maxSent = 40
 
 /** Maximum transactions that wait for a connection, and reads that wait for a slot, of all callers together. */
 const maxWaiting = 1_000
 
-/** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
+/**
+ * Opens the connections on first use. Statements outside a transaction go through the pipelined readers, of which each kind has its own: results come
+ * in order, so a token would be looked up after a list, or after the disk has stored another's change.
+ */
 export function openDatabase(
   url: string,
   {
     readers = 3,
     keyReaders = 2,
+    pageReaders = 3,
+    changers = 2,
     writers = 10,
     patienceMs = answerMs,
     preparedBytes,
@@ -62,9 +71,19 @@ export function openDatabase(
   const check = openCheck(url)
   const limits = { patienceMs, preparedBytes }
   const writerLimits = { patienceMs, preparedBytes: preparedBytes ?? preparedBytesOfWriters }
-  const others = new Reader(url, { connections: readers, planning: 'auto' }, limits, readerIdleMs)
-  const byKey = new Reader(url, { connections: keyReaders, planning: 'force_generic_plan' }, limits, readerIdleMs)
-  const read = (statement: Statement) => (statement.isByKey ? byKey : others).query(statement)
+  const pipelines = {
+    key: new Reader(
+      url,
+      { connections: keyReaders, planning: 'force_generic_plan', keepsOne: true },
+      limits,
+      readerIdleMs,
+    ),
+    page: new Reader(url, { connections: pageReaders, planning: 'force_generic_plan' }, limits, readerIdleMs),
+    other: new Reader(url, { connections: readers, planning: 'auto' }, limits, readerIdleMs),
+    change: new Reader(url, { connections: changers, planning: 'auto' }, limits, readerIdleMs),
+  }
+  const read = (statement: Statement, isChange?: true) =>
+    pipelines[isChange ? 'change' : (statement.onePlan ?? 'other')].query(statement)
   const pool = new pg.Pool({
     ...connectionOptions(url, 'writer'),
     ...{ pipeline: true },
@@ -81,16 +100,16 @@ export function openDatabase(
   })
 
   const reading = over(read, check)
-  // It asks what has changed over the connections of `others`.
+  // It asks what has changed by key.
   const source = {
     query: read,
     get sent() {
-      return others.sent
+      return pipelines.key.sent
     },
   }
   const snapshotCache = new SnapshotCache(source, check, cacheBytes)
 
-  const reads = new SharedSlots('the database', { slots: (readers + keyReaders) * sentForEach, maxWaiting })
+  const reads = new SharedSlots('the database', { slots: maxSent, maxWaiting })
   const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
   const withinTransaction = new AsyncLocalStorage<true>()
 
@@ -128,9 +147,9 @@ export function openDatabase(
     for(caller, { signal, snapshot } = {}) {
       if (caller === '') return { ...reading, snapshotCache }
       const cached = <T>(read: () => Promise<T>) => reads.run(caller, read, signal)
-      const query = async (statement: Statement) => {
+      const query = async (statement: Statement, isChange?: true) => {
         try {
-          return await reads.run(caller, () => read(statement), signal)
+          return await reads.run(caller, () => read(statement, isChange), signal)
         } finally {
           snapshot?.forget()
         }
@@ -161,11 +180,10 @@ export function openDatabase(
         }
       }
     },
-    loads: () => ({ readers: sumOfLoads(others.load, byKey.load), writers: shares.load }),
+    loads: () => ({ readers: sumOfLoads(Object.values(pipelines).map(({ load }) => load)), writers: shares.load }),
     async [Symbol.asyncDispose]() {
       await Promise.all([
-        others[Symbol.asyncDispose](),
-        byKey[Symbol.asyncDispose](),
+        ...Object.values(pipelines).map((line) => line[Symbol.asyncDispose]()),
         pool.end(),
         check?.[Symbol.asyncDispose](),
       ])

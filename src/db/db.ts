@@ -5,15 +5,21 @@ import type { Sql } from './sql.ts'
 
 /** Text with `$1`, `$2`, … and their values. `Sql` is one. */
 export type Statement = Pick<Sql, 'text' | 'values'> & {
-  /** One plan is best for all values (`byKey`). */
-  readonly isByKey?: true
+  /** One plan is best for all values: of what keys lead to (`byKey`), or of a page (`ofPage`). */
+  readonly onePlan?: 'key' | 'page'
 }
 
 /**
  * A statement in which keys lead to few rows, whatever the values: outside transactions it is planned once for each connection. Others may
  * be planned for their values each time, which for one row of a record with all its parts takes longer than the execution.
  */
-export const byKey = ({ text, values }: Statement): Statement => ({ text, values, isByKey: true })
+export const byKey = ({ text, values }: Statement): Statement => ({ text, values, onePlan: 'key' })
+
+/**
+ * A statement that finds a page of a list, or reads its records, with one plan for all values as `byKey`. It takes longer than one row: outside
+ * transactions, statements by key do not wait for it.
+ */
+export const ofPage = ({ text, values }: Statement): Statement => ({ text, values, onePlan: 'page' })
 
 /**
  * Projects and groups of all rows that a cached row depends on, of the tables whose changes are recorded by holder (`TableCatalogue`); all groups if

@@ -1,4 +1,4 @@
-import type { Statement } from './db.ts'
+import { byKey, type Statement } from './db.ts'
 import { Moment } from './moment.ts'
 import { raw, type Sql, sql } from './sql.ts'
 import { type Change, TableChanges, type Watched } from './table-changes.ts'
@@ -105,7 +105,7 @@ export class KnownChanges {
 
   async #ask(): Promise<Moment> {
     const since = this.#now
-    const { rows } = await this.#source.query(readChanges(since))
+    const { rows } = await this.#source.query(byKey(readChanges(since)))
     const { snapshot, complete, changes } = rows[0] as Answer
     if (this.#now?.text === snapshot) return this.#now
     const now = new Moment(snapshot)

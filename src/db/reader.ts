@@ -6,8 +6,15 @@ import { mapConnectionError } from './connection-errors.ts'
 import type { Statement } from './db.ts'
 import { type ConnectionLimits, PipelinedConnection } from './pipelined-connection.ts'
 
-/** Milliseconds after which an unused connection is closed, except one. */
+/** Milliseconds after which an unused connection is closed. */
 const usualIdleMs = 60_000
+
+type Kind = {
+  readonly connections: number
+  readonly planning: Planning
+  /** One connection stays open when it is not used. */
+  readonly keepsOne?: boolean
+}
 
 /** A statement that takes longer, in milliseconds, holds up those sent after it on the same connection. */
 const longMs = 100
@@ -22,6 +29,7 @@ export class Reader implements AsyncDisposable {
   readonly #url: string
   readonly #planning: Planning
   readonly #limits: ConnectionLimits
+  readonly #kept: number
   readonly #slots: (Promise<PipelinedConnection> | undefined)[]
   /** With the slot, and what removes the connection from it. */
   readonly #lines = new Map<PipelinedConnection, { readonly slot: number; readonly drop: () => void }>()
@@ -33,7 +41,7 @@ export class Reader implements AsyncDisposable {
 
   constructor(
     url: string,
-    { connections, planning }: { readonly connections: number; readonly planning: Planning },
+    { connections, planning, keepsOne = false }: Kind,
     limits: ConnectionLimits,
     idleMs = usualIdleMs,
   ) {
@@ -41,6 +49,7 @@ export class Reader implements AsyncDisposable {
     this.#planning = planning
     this.#limits = limits
     this.#slots = new Array(connections)
+    this.#kept = keepsOne ? 1 : 0
     this.#sweeper = setInterval(() => this.#closeUnused(idleMs), idleMs / 4).unref()
   }
 
@@ -129,7 +138,7 @@ export class Reader implements AsyncDisposable {
 
   #closeUnused(idleMs: number): void {
     for (const [line, { drop }] of [...this.#lines]) {
-      if (this.#lines.size === 1) return
+      if (this.#lines.size === this.#kept) return
       if (line.unusedMs < idleMs || line === this.#turn) continue
       drop()
       line.client.end().catch(() => {})

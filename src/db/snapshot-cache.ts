@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { beginCheck, type StatementCheck } from './checks.ts'
-import { byKey, type CachedReads, type HoldersOf, type Statement } from './db.ts'
+import { type CachedReads, type HoldersOf, ofPage, type Statement } from './db.ts'
 import { KnownChanges, moment, type Source } from './known-changes.ts'
 import { Moment } from './moment.ts'
 import type { RequestSnapshot } from './request-snapshot.ts'
@@ -110,7 +110,7 @@ export class SnapshotCache implements CachedReads {
     const keyOfId = keysById(statement, ids)
     const idOf = new Map(ids.map((id) => [keyOfId(id), id]))
     const read = async (missing: readonly string[]) => {
-      const { rows, keep } = await this.#query(byKey(statementOf(missing.map((key) => idOf.get(key)!))), holdersOf)
+      const { rows, keep } = await this.#query(ofPage(statementOf(missing.map((key) => idOf.get(key)!))), holdersOf)
       const read = new Map<string, Rows>()
       for (const row of rows) {
         const key = keyOfId((row as unknown as { readonly id: number }).id)
@@ -173,7 +173,7 @@ export class SnapshotCache implements CachedReads {
 
   /** Rows, and a function that caches some of them under a key. */
   async #query<S extends Shape>(
-    { text, values, isByKey }: Statement,
+    { text, values, onePlan }: Statement,
     holdersOf: HoldersOf<S> | undefined,
   ): Promise<{ rows: readonly Row[]; keep: (key: string, rows: Rows) => Rows }> {
     const catalogue = await this.#catalogueNow()
@@ -182,7 +182,7 @@ export class SnapshotCache implements CachedReads {
     const { rows } = await this.#source.query({
       text: `select cached.*, ${moment.text} as snapshot from (${text}) as cached`,
       values,
-      ...(isByKey && { isByKey }),
+      ...(onePlan && { onePlan }),
     })
     for (const row of rows as readonly Row[]) {
       this.#check?.freeze(row)

@@ -27,12 +27,13 @@ export type Load = {
   readonly oldestWaitMs: number
 }
 
-export const sumOfLoads = (one: Load, other: Load): Load => ({
-  slots: one.slots + other.slots,
-  running: one.running + other.running,
-  waiting: one.waiting + other.waiting,
-  oldestWaitMs: Math.max(one.oldestWaitMs, other.oldestWaitMs),
-})
+export const sumOfLoads = (loads: readonly Load[]): Load =>
+  loads.reduce((one, other) => ({
+    slots: one.slots + other.slots,
+    running: one.running + other.running,
+    waiting: one.waiting + other.waiting,
+    oldestWaitMs: Math.max(one.oldestWaitMs, other.oldestWaitMs),
+  }))
 
 /** The failure of a refused job. `what` is the resource it waited for: `git`. */
 export const refusal = ({ full }: Refused, what: string): Failure =>

@@ -184,7 +184,7 @@ async function pageOf(list: List, page: number): Promise<Statement> {
 /** What a page of 20 reads, with the plan that the service has it read with. */
 async function readsOfPage(list: List, page: number): Promise<number> {
   const statement = await pageOf(list, page)
-  return statement.isByKey ? readsOfOnePlan(statement) : readsForValues(statement)
+  return statement.onePlan ? readsOfOnePlan(statement) : readsForValues(statement)
 }
 
 /** A page of 20 of a search, from the first statement on, and what these read with the plans that the service has them read with. */
@@ -206,7 +206,7 @@ async function searchedPage(list: List, page: number) {
   )
   const reads = async () => {
     let sum = 0
-    for (const statement of statements) sum += await (statement.isByKey ? readsOfOnePlan : readsForValues)(statement)
+    for (const statement of statements) sum += await (statement.onePlan ? readsOfOnePlan : readsForValues)(statement)
     return sum
   }
   return { ids: paged.rows.map(({ id }) => String(id)), total: paged.total, reads }
@@ -854,7 +854,7 @@ async function totalStatement(list: List): Promise<Statement> {
 
 /** What a statement reads with the plan that is made for any values, with which the service has it read. */
 async function readsOfOnePlan(statement: Statement): Promise<number> {
-  expect(statement.isByKey).toBe(true)
+  expect(statement.onePlan).toBeDefined()
   return readsOf(await onePlanOf(statement))
 }
 

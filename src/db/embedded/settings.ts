@@ -35,7 +35,8 @@ const serverSettings = (
 listen_addresses = ''
 unix_socket_directories = '../socket'
 unix_socket_permissions = 0700
-max_connections = 100
+# More than eight workers open at most.
+max_connections = 250
 
 # A small machine, shared with the rest of the service.
 shared_buffers = '128MB'

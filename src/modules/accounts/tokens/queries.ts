@@ -1,7 +1,7 @@
 import type { Actor } from '../../../access/actor.ts'
 import { type Scope, scopes } from '../../../access/scopes.ts'
 import type { List } from '../../../api/list.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { notify } from '../../../db/notifications.ts'
 import {
   allNullable,
@@ -224,11 +224,11 @@ const credentialColumns = sql`
 export const findTokenCredential = (db: Db, digest: Buffer): Promise<TokenCredentialRow | undefined> =>
   db.row(
     tokenCredentialRow,
-    sql`
+    byKey(sql`
       select ${accountColumns}, ${credentialColumns}
       from access_tokens t join users u on u.id = t.user_id
       where t.digest = ${digest}
-    `,
+    `),
   )
 
 const derivedCredentialRow = { ...credentialRow, ...allNullable(shownTokenRow) }
@@ -241,11 +241,11 @@ export const findDerivedCredential = (
 ): Promise<RowOf<typeof derivedCredentialRow> | undefined> =>
   db.row(
     derivedCredentialRow,
-    sql`
+    byKey(sql`
       select ${accountColumns}, ${credentialColumns}
       from users u left join access_tokens t on t.user_id = u.id and t.id = ${tokenId ?? null}::bigint
       where u.id = ${userId}
-    `,
+    `),
   )
 
 export const passwordCredentialRow = { ...credentialRow, password_digest: nullable(text), password_expired: boolean }

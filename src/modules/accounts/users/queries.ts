@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/list.ts'
-import { byKey, type Db, type Tx } from '../../../db/db.ts'
+import { byKey, type Db, ofPage, type Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import {
   boolean,
@@ -123,7 +123,7 @@ const stamp = raw(`concat_ws(' ', u.xmin, u.ctid) as stamp`)
 export const findReferences = (db: Db, ids: readonly number[]): Promise<(UserReferenceRow & UserStamp)[]> =>
   db.rows(
     { ...userReferenceRow, ...userStampRow },
-    byKey(sql`select ${userReferenceColumns}, ${stamp} from users u where u.id = any(${ids}::bigint[])`),
+    ofPage(sql`select ${userReferenceColumns}, ${stamp} from users u where u.id = any(${ids}::bigint[])`),
   )
 
 const anyId = placeholder<number>()

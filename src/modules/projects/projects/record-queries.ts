@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
-import { byKey, type Db } from '../../../db/db.ts'
+import { byKey, type Db, ofPage } from '../../../db/db.ts'
 import {
   boolean,
   date,
@@ -189,7 +189,7 @@ export async function completeStamps(db: Db, caller: Caller, stamps: readonly Pr
   if (ids.length === 0) return [...stamps]
   const rows = await db.snapshotCache.rows(
     { id: integer, seen_shares: nullable(text) },
-    byKey(sql`
+    ofPage(sql`
       select p.id, (select ${shareIds} ${sharesFrom(caller, levelOf(caller))}) as seen_shares
       from projects p
       where p.id = any(${ids}::bigint[])
@@ -312,7 +312,7 @@ export const listProjectRecords = (
 ): Promise<ProjectRecordRow[]> =>
   db.rows(
     projectRecordRow,
-    byKey(sql`${recordSelect(caller, options)} where p.id = any(${ids}::bigint[]) and not p.deleting`),
+    ofPage(sql`${recordSelect(caller, options)} where p.id = any(${ids}::bigint[]) and not p.deleting`),
   )
 
 export function findProjectRecord(
