@@ -20,8 +20,6 @@ export type DatabaseOptions = {
   keyReaders?: number
   /** … for those of pages. */
   pageReaders?: number
-  /** … for those that change something, each of which waits for the disk. */
-  changers?: number
   /** Maximum connections for transactions. */
   writers?: number
   /** Milliseconds without any response after which a connection is closed. */
@@ -52,7 +50,7 @@ const maxWaiting = 1_000
 
 /**
  * Opens the connections on first use. Statements outside a transaction go through the pipelined readers, of which each kind has its own: results come
- * in order, so a token would be looked up after a list, or after the disk has stored another's change.
+ * in order, so a token would be looked up after a list.
  */
 export function openDatabase(
   url: string,
@@ -60,7 +58,6 @@ export function openDatabase(
     readers = 3,
     keyReaders = 2,
     pageReaders = 3,
-    changers = 2,
     writers = 10,
     patienceMs = answerMs,
     preparedBytes,
@@ -80,10 +77,8 @@ export function openDatabase(
     ),
     page: new Reader(url, { connections: pageReaders, planning: 'force_generic_plan' }, limits, readerIdleMs),
     other: new Reader(url, { connections: readers, planning: 'auto' }, limits, readerIdleMs),
-    change: new Reader(url, { connections: changers, planning: 'auto' }, limits, readerIdleMs),
   }
-  const read = (statement: Statement, isChange?: true) =>
-    pipelines[isChange ? 'change' : (statement.onePlan ?? 'other')].query(statement)
+  const read = (statement: Statement) => pipelines[statement.onePlan ?? 'other'].query(statement)
   const pool = new pg.Pool({
     ...connectionOptions(url, 'writer'),
     ...{ pipeline: true },
@@ -147,9 +142,9 @@ export function openDatabase(
     for(caller, { signal, snapshot } = {}) {
       if (caller === '') return { ...reading, snapshotCache }
       const cached = <T>(read: () => Promise<T>) => reads.run(caller, read, signal)
-      const query = async (statement: Statement, isChange?: true) => {
+      const query = async (statement: Statement) => {
         try {
-          return await reads.run(caller, () => read(statement, isChange), signal)
+          return await reads.run(caller, () => read(statement), signal)
         } finally {
           snapshot?.forget()
         }

@@ -7,7 +7,7 @@ import { isConsequence } from './violations.ts'
 
 /** The methods of a `Db` over `query`, which each calls in the same turn: the statements of a transaction keep their order. */
 export function over(
-  query: (statement: Statement, isChange?: true) => Promise<pg.QueryResult>,
+  query: (statement: Statement) => Promise<pg.QueryResult>,
   check: StatementCheck | undefined,
   use: 'read' | 'cached' = 'read',
 ): Omit<Db, 'snapshotCache'> {
@@ -21,7 +21,7 @@ export function over(
     rows,
     row: async (shape, statement) => (await rows(shape, statement))[0],
     exists: async (statement) => (await query(statement)).rows.length > 0,
-    run: async (statement) => (await query(statement, true)).rowCount ?? 0,
+    run: async (statement) => (await query(statement)).rowCount ?? 0,
   }
 }
 
