@@ -1,14 +1,13 @@
-import { groupPolicy } from '../../../access/group-policy.ts'
-import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
-import { type FieldViolations, forbidden, invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { type FieldViolations, invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { blank, lengthViolations, violationsOf } from '../../../kernel/violations.ts'
-import { holdPlace, loadGroup, lockGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
-import { loadProject, type ProjectSubject } from '../../projects/index.ts'
+import { holdPlace, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
 import { followDueDate } from '../order-copies/jobs.ts'
+import { holdGroupAround, requireOfGroup } from '../promotions/group.ts'
 import {
   deleteMilestone,
   deleteMilestones,
@@ -149,19 +148,6 @@ export async function removeMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id
   })
 }
 
-/** Locks the group around a project: two promotions to it would wait for each other's milestones. Resolves to its id. */
-async function holdGroup(tx: Tx, ctx: Ctx, projectId: number): Promise<number> {
-  const project = await loadProject(String(projectId), { ...ctx, db: tx })
-  const group = project && (await lockGroup(tx, project.namespace_id))
-  if (!group) throw invalid('Project does not belong to a group.')
-  return group.id
-}
-
-async function requireGroup(ctx: Ctx, id: number): Promise<void> {
-  const group = await loadGroup(id, ctx)
-  if (!group || !allows(groupPolicy.admin_milestone, ctx.actor, group.facts)) throw forbidden()
-}
-
 /**
  * Promotes a milestone of a project to its group; it replaces the milestones of the same title in projects below the group. The
  * caller must be allowed to change milestones of the group.
@@ -170,10 +156,9 @@ export async function promoteMilestone(ctx: Ctx, project: ProjectSubject, id: nu
   const own = { of: 'project', id: project.id } as const
   const made = await ctx
     .transaction(async (tx) => {
-      await holdPlace(tx, own)
-      const holder = { of: 'group', id: await holdGroup(tx, ctx, project.id) } as const
+      const holder = await holdGroupAround(tx, ctx, project.id, 'Project does not belong to a group.')
       const held = await lockOwn(tx, own, id, 'replace')
-      await requireGroup({ ...ctx, db: tx }, holder.id)
+      await requireOfGroup({ ...ctx, db: tx }, holder.id, 'admin_milestone')
       if (await isTitleTaken(tx, holder, ctx.actor, held.title)) throw invalid(`Title ${used}`)
       const promoted = await insertMilestone(tx, holder, held)
       const replaced = await lockMilestonesBelow(tx, holder.id, held.title)

@@ -7,8 +7,8 @@ import { sql } from '../../../db/sql.ts'
 import { openTo, userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 
 /**
- * False if it was starred already. Updates the count in the same statement. The user, to whom the star refers, is locked before the project,
- * as by the deletion of an account.
+ * False if it was starred already. Updates the count in the same statement. Locks the user before the project, as the deletion of an account
+ * does.
  */
 export const insertStar = async (tx: Tx, userId: number, projectId: number): Promise<boolean> =>
   (await tx.run(sql`
