@@ -10,6 +10,7 @@ import { Pace } from './backup/store/pace.ts'
 import { BackupStore } from './backup/store/store.ts'
 import { listBackups as readBackups, verifyBackups as readEverything } from './backup/verify.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
+import { type BlobCheck, blobCheck, damagedIn } from './blobs/check.ts'
 import { LocatedBlobs } from './blobs/located.ts'
 import { moveBlobs as copyAll, type Moved, settleLocation } from './blobs/move.ts'
 import { openStore, probeStore, requireEmptyStore } from './blobs/open.ts'
@@ -44,7 +45,7 @@ import { productVersion, resealAnswers } from './modules/instance/index.ts'
 import { resealHooks } from './modules/integrations/index.ts'
 import { resealImports, resealPullMirrors, resealPushMirrors } from './modules/lifecycle/index.ts'
 import { checkAvatars } from './modules/namespaces/index.ts'
-import { resealDownloads, resealForgeTokens, resealUploads } from './modules/portability/index.ts'
+import { checkArchives, resealDownloads, resealForgeTokens, resealUploads } from './modules/portability/index.ts'
 import {
   adoptInstallation,
   checkRepositories,
@@ -199,10 +200,11 @@ export async function rotateSecrets(config: Config, databaseUrl: string): Promis
   return count
 }
 
-/** Compares the database with repositories and blobs; one sentence for each problem. */
+/** Compares the database with repositories and blobs; one sentence for each problem. `readsBlobs` reads every blob in full. */
 export async function checkData(
   config: Config,
   services: Services,
+  { readsBlobs }: { readonly readsBlobs: boolean },
   progress: (line: string) => void,
 ): Promise<readonly string[]> {
   await refuseNewerSchema(services.databaseUrl)
@@ -215,20 +217,24 @@ export async function checkData(
   return [
     ...(await checkRepositories(ctx, storages, progress)),
     ...(await checkSideRepositories(ctx, storages, progress)),
-    ...(await checkNamedBlobs(ctx)),
+    ...(await checkNamedBlobs(
+      ctx.db,
+      blobCheck(ctx.blobs, readsBlobs ? await damagedIn(ctx.blobs, progress) : undefined),
+    )),
     ...(await checkUnknownObjects(app.blobs)),
   ]
 }
 
-/** Reports objects in the store of which the database knows nothing. */
-/** A sentence for each blob that a row names, and the store lacks or has with another size. */
-const checkNamedBlobs = async (stores: { readonly db: Db; readonly blobs: BlobStore }): Promise<string[]> => [
-  ...(await checkAvatars(stores)),
-  ...(await checkLargeFiles(stores)),
-  ...(await checkUploads(stores)),
-  ...(await checkLayers(stores)),
+/** A sentence for each blob that a row names, and with which something is wrong. */
+const checkNamedBlobs = async (db: Db, check: BlobCheck): Promise<string[]> => [
+  ...(await checkAvatars(db, check)),
+  ...(await checkLargeFiles(db, check)),
+  ...(await checkUploads(db, check)),
+  ...(await checkLayers(db, check)),
+  ...(await checkArchives(db, check)),
 ]
 
+/** Reports objects in the store of which the database knows nothing. */
 async function checkUnknownObjects(blobs: LocatedBlobs): Promise<string[]> {
   const unknown = await blobs.countUnknown()
   return unknown === 0
@@ -343,6 +349,6 @@ export async function moveBlobs(
   await refuseNewerSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 2, writers: 4 })
   await requirePair(db, folderOf(config))
-  const missingIn = (blobs: BlobStore) => checkNamedBlobs({ db, blobs })
+  const missingIn = (blobs: BlobStore) => checkNamedBlobs(db, blobCheck(blobs))
   return await copyAll(db, { configured: config.blobUrl, to, skipDamaged, progress, missingIn })
 }

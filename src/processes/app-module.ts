@@ -161,8 +161,13 @@ export type AppModule = {
     request: RestoreRequest,
     progress: (line: string) => void,
   ): Promise<BackupFacts>
-  /** Compares database, repositories and blobs; one sentence for each problem. */
-  checkData(config: Config, services: Services, progress: (line: string) => void): Promise<readonly string[]>
+  /** Compares database, repositories and blobs; one sentence for each problem. `readsBlobs` reads every blob in full. */
+  checkData(
+    config: Config,
+    services: Services,
+    options: { readonly readsBlobs: boolean },
+    progress: (line: string) => void,
+  ): Promise<readonly string[]>
 }
 
 /** `url` is a `file:` URL, because several processes import the module. */

@@ -201,7 +201,7 @@ export async function restore(
 async function check(app: AppModule, config: Config, parts: Parts, terminal: Terminal): Promise<number> {
   const { progress, end } = progressOn(terminal)
   const problems = await withServices(config, parts, terminal, (services) =>
-    app.checkData(config, services, progress),
+    app.checkData(config, services, { readsBlobs: false }, progress),
   ).finally(end)
   for (const problem of problems) terminal.err(problem)
   terminal.out(problems.length === 0 ? 'No problems found.' : `${problems.length} problems.`)

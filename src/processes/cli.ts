@@ -27,7 +27,8 @@ const help = `Stithy, a source-hosting service
                                make that user an administrator
   stithy doctor [--mail-to ADDRESS]
                                check settings, git, data folder, database, ports, address and mail, and say what to do
-  stithy check                 compare database, repositories and blobs
+  stithy check [--read-blobs]  compare database, repositories and blobs; with --read-blobs read every blob, too, and
+                               report which are damaged
   stithy blobs move --to URL [--skip-damaged]
                                move all blobs to another folder or object storage, also while the service runs
   stithy backup [--to URL] [--key-file FILE] [--full]
@@ -117,7 +118,7 @@ async function dispatch(words: readonly string[], { config, parts, terminal }: C
       case 'restore':
         return restore(values, config(), parts, terminal)
       case 'check':
-        return check(config(), parts, terminal)
+        return check(values, config(), parts, terminal)
       case '':
         terminal.out(help)
         return 2
@@ -150,6 +151,7 @@ function parse(words: readonly string[]) {
         full: { type: 'boolean' },
         at: { type: 'string' },
         into: { type: 'string' },
+        'read-blobs': { type: 'boolean' },
         quiet: { type: 'boolean' },
       },
     })
@@ -170,6 +172,7 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
   backup: ['to', 'key-file', 'full'],
   'backup list': ['from', 'key-file'],
   'backup verify': ['from', 'key-file', 'at'],
+  check: ['read-blobs'],
   restore: ['from', 'key-file', 'at', 'into', 'quiet'],
 }
 
@@ -259,10 +262,15 @@ async function moveBlobs(
   return 0
 }
 
-async function check(config: Config, parts: Parts, terminal: Terminal): Promise<number> {
+async function check(
+  { 'read-blobs': readsBlobs = false }: Values,
+  config: Config,
+  parts: Parts,
+  terminal: Terminal,
+): Promise<number> {
   const app = await loadAppModule(parts.appModule)
   const problems = await withServices(config, parts, terminal, (services) =>
-    app.checkData(config, services, terminal.err),
+    app.checkData(config, services, { readsBlobs }, terminal.err),
   )
   for (const problem of problems) terminal.err(problem)
   const count = problems.length

@@ -67,7 +67,7 @@ describe('appearance', () => {
     expect(seen.body.equals(png)).toBe(true)
     const [row] = await headerLogo(world)
     const ctx = await world.app.open(null)
-    expect(await checkAvatars({ ...ctx, blobs: { ...ctx.blobs, has: async () => false } })).toContain(
+    expect(await checkAvatars(ctx.db, async () => 'is missing')).toContain(
       `appearance header logo: its picture ${row.digest} is missing`,
     )
 

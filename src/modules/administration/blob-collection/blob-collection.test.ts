@@ -12,6 +12,7 @@ import { changeProject } from '../../../../test/tables/projects.ts'
 import { deleteLargeFiles, misstateLargeFile } from '../../../../test/tables/pushes.ts'
 import { test, unique, World } from '../../../../test/world.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
+import { blobCheck } from '../../../blobs/check.ts'
 import { uploadsDir } from '../../../config.ts'
 import { ownerMark } from '../../../kernel/owner-mark.ts'
 import { removeProject } from '../../projects/projects/jobs.ts'
@@ -91,7 +92,7 @@ describe('collection of unreferenced blobs', () => {
         const blob = await ctx.blobs.get(oidOf(content) as Digest)
         expect((await buffer(blob!.body)).toString()).toBe(content)
       }
-      expect(await checkLargeFiles(ctx)).toEqual([])
+      expect(await checkLargeFiles(ctx.db, blobCheck(ctx.blobs))).toEqual([])
     },
   )
 })
@@ -124,7 +125,7 @@ test('checkLargeFiles reports missing and truncated LFS files', async ({ world }
   for (const content of [gone, cut]) await upload(world.root, project, content)
   await ctx.blobs.delete(oidOf(gone) as Digest)
   await misstateLargeFile(world, oidOf(cut))
-  const found = await checkLargeFiles(ctx)
+  const found = await checkLargeFiles(ctx.db, blobCheck(ctx.blobs))
   expect(found.filter((line) => line.startsWith(`project ${project.id}:`)).sort()).toEqual(
     [
       `project ${project.id}: its large file ${oidOf(gone)} is missing`,

@@ -4,6 +4,7 @@ import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
 import { test, unique } from '../../../../test/world.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
+import { blobCheck } from '../../../blobs/check.ts'
 import { checkAvatars } from './check.ts'
 
 /** The smallest PNG: one pixel. */
@@ -99,10 +100,12 @@ describe('avatars', () => {
     // Bytes that no other test stores.
     const file = Buffer.concat([png, Buffer.from(unique('pixel'))])
     const made = await world.root.send('POST', '/users', { body: form(person(), file) })
-    expect(await checkAvatars(ctx)).toEqual([])
+    expect(await checkAvatars(ctx.db, blobCheck(ctx.blobs))).toEqual([])
     const digest = createHash('sha256').update(file).digest('hex')
     await ctx.blobs.delete(digest as Digest)
-    expect(await checkAvatars(ctx)).toEqual([`user ${made.json.id}: its picture ${digest} is missing`])
+    expect(await checkAvatars(ctx.db, blobCheck(ctx.blobs))).toEqual([
+      `user ${made.json.id}: its picture ${digest} is missing`,
+    ])
     await ctx.blobs.put(Readable.from([file]))
   })
 

@@ -1,17 +1,20 @@
-import type { Ctx } from '../../../api/ctx.ts'
+import type { BlobCheck } from '../../../blobs/check.ts'
+import type { Db } from '../../../db/db.ts'
 import { storedAvatars } from './queries.ts'
 
 const page = 1000
 
-/** Describes each avatar whose blob is missing, one sentence each. Checks the blob store once for each avatar. */
-export async function checkAvatars(ctx: Pick<Ctx, 'db' | 'blobs'>): Promise<string[]> {
+/** Describes each avatar and picture of the appearance whose blob is missing or damaged, one sentence each. */
+export async function checkAvatars(db: Db, check: BlobCheck): Promise<string[]> {
   const problems: string[] = []
   let after = ''
   for (;;) {
-    const avatars = await storedAvatars(ctx.db, after, page)
+    const avatars = await storedAvatars(db, after, page)
     if (avatars.length === 0) return problems
-    for (const { owner, digest } of avatars)
-      if (!(await ctx.blobs.has(digest))) problems.push(`${owner}: its picture ${digest} is missing`)
+    for (const { owner, digest } of avatars) {
+      const problem = await check(digest)
+      if (problem !== undefined) problems.push(`${owner}: its picture ${digest} ${problem}`)
+    }
     after = avatars.at(-1)!.owner
   }
 }

@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest'
 import { changeProject, misstateUpload, uploadsOf } from '../../../../test/tables/projects.ts'
 import { type Answer, type Client, test, unique, type World } from '../../../../test/world.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
+import { blobCheck } from '../../../blobs/check.ts'
 import { collectBlobs } from '../../administration/blob-collection/service.ts'
 import { oidOf } from '../../pushes/large-files/testing.ts'
 import { removeProject } from '../projects/jobs.ts'
@@ -219,7 +220,9 @@ test('checkUploads reports uploads whose bytes are missing or truncated', async 
   for (const name of ['gone', 'cut']) await send(world.root, project.id, name, `${name} ${project.id}`)
   await ctx.blobs.delete(oidOf(`gone ${project.id}`) as Digest)
   await misstateUpload(world, project.id, 'cut')
-  const found = (await checkUploads(ctx)).filter((line) => line.startsWith(`project ${project.id}:`))
+  const found = (await checkUploads(ctx.db, blobCheck(ctx.blobs))).filter((line) =>
+    line.startsWith(`project ${project.id}:`),
+  )
   expect(found).toEqual([
     expect.stringMatching(/its upload \d+ is missing$/),
     expect.stringMatching(/its upload \d+ has \d+ bytes instead of \d+$/),

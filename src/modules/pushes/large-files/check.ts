@@ -1,23 +1,19 @@
-import type { Ctx } from '../../../api/ctx.ts'
+import type { BlobCheck } from '../../../blobs/check.ts'
+import type { Db } from '../../../db/db.ts'
 import { storedFiles } from './queries.ts'
 
 const page = 1000
 
-/**
- * Describes each large file whose blob is missing or has another size, one sentence each. Checks the blob store once
- * for each file.
- */
-export async function checkLargeFiles(ctx: Pick<Ctx, 'db' | 'blobs'>): Promise<string[]> {
+/** Describes each large file whose blob is missing, damaged or has another size, one sentence each. */
+export async function checkLargeFiles(db: Db, check: BlobCheck): Promise<string[]> {
   const problems: string[] = []
   let after = ''
   for (;;) {
-    const files = await storedFiles(ctx.db, after, page)
+    const files = await storedFiles(db, after, page)
     if (files.length === 0) return problems
     for (const { oid, size, project_id } of files) {
-      const whose = `project ${project_id}: its large file ${oid}`
-      const stored = await ctx.blobs.size(oid)
-      if (stored === undefined) problems.push(`${whose} is missing`)
-      else if (stored !== size) problems.push(`${whose} has ${stored} bytes instead of ${size}`)
+      const problem = await check(oid, size)
+      if (problem !== undefined) problems.push(`project ${project_id}: its large file ${oid} ${problem}`)
     }
     after = files.at(-1)!.oid
   }

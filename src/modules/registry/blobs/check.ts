@@ -1,19 +1,18 @@
-import type { Ctx } from '../../../api/ctx.ts'
+import type { BlobCheck } from '../../../blobs/check.ts'
+import type { Db } from '../../../db/db.ts'
 import { storedLayers } from './queries.ts'
 
 const page = 1000
 
-/** Describes each layer whose blob is missing or has another size, one sentence each. Checks the blob store once for each. */
-export async function checkLayers(ctx: Pick<Ctx, 'db' | 'blobs'>): Promise<string[]> {
+/** Describes each layer whose blob is missing, damaged or has another size, one sentence each. */
+export async function checkLayers(db: Db, check: BlobCheck): Promise<string[]> {
   const problems: string[] = []
   for (let after = ''; ; ) {
-    const layers = await storedLayers(ctx.db, after, page)
+    const layers = await storedLayers(db, after, page)
     if (layers.length === 0) return problems
     for (const { digest, size, stored: name, project_id } of layers) {
-      const whose = `project ${project_id}: its container layer ${digest}`
-      const stored = await ctx.blobs.size(name)
-      if (stored === undefined) problems.push(`${whose} is missing`)
-      else if (stored !== size) problems.push(`${whose} has ${stored} bytes instead of ${size}`)
+      const problem = await check(name, size)
+      if (problem !== undefined) problems.push(`project ${project_id}: its container layer ${digest} ${problem}`)
     }
     after = layers.at(-1)!.digest
   }

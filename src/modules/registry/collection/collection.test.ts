@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest'
 import { ageImages, imageRows, misstateLayer } from '../../../../test/tables/registry.ts'
 import { test, unique, type World } from '../../../../test/world.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
+import { blobCheck } from '../../../blobs/check.ts'
 import { digestOf, imageAt, ociIndex, ociManifest, Registry, repositoryOf } from '../../../edges/registry/testing.ts'
 import { collectBlobs } from '../../administration/blob-collection/service.ts'
 import { checkLayers } from '../blobs/check.ts'
@@ -164,7 +165,9 @@ test('checkLayers reports missing and truncated layers', async ({ world }) => {
   ) as [Digest, Digest]
   await ctx.blobs.delete(gone)
   await misstateLayer(world, cut)
-  const found = (await checkLayers(ctx)).filter((line) => line.startsWith(`project ${project.id}:`))
+  const found = (await checkLayers(ctx.db, blobCheck(ctx.blobs))).filter((line) =>
+    line.startsWith(`project ${project.id}:`),
+  )
   expect(found).toHaveLength(2)
   expect(found).toContain(`project ${project.id}: its container layer ${gone} is missing`)
   expect(found.join()).toMatch(new RegExp(`its container layer ${cut} has \\d+ bytes instead of \\d+`))

@@ -1,0 +1,54 @@
+import { type BlobStore, DamagedBlob, type Digest, type StoredBlob } from './blob-store.ts'
+
+/** What is wrong with a blob, as words that follow its name in a sentence. `undefined` if nothing is. */
+export type BlobCheck = (digest: Digest, sizeBytes?: number) => Promise<string | undefined>
+
+/** Asks the store for each blob once. `damaged` are the blobs of which `damagedIn` found other bytes. */
+export const blobCheck =
+  (blobs: BlobStore, damaged: ReadonlySet<Digest> = new Set()): BlobCheck =>
+  async (digest, sizeBytes) => {
+    const found = await blobs.size(digest)
+    if (found === undefined) return 'is missing'
+    if (sizeBytes !== undefined && found !== sizeBytes) return `has ${found} bytes instead of ${sizeBytes}`
+    return damaged.has(digest) ? 'is damaged' : undefined
+  }
+
+/** Blobs read at once, so that a store on the network is not waited for blob by blob. */
+const atOnce = 4
+const reportEvery = 10_000_000_000
+
+/**
+ * Reads everything in a store. Resolves to the blobs whose bytes are not those of their digest, or cannot be read from the disk. Fails with
+ * `unavailable` if the store does not answer. `progress` gets a line for each 10 GB.
+ */
+export async function damagedIn(blobs: BlobStore, progress: (line: string) => void): Promise<ReadonlySet<Digest>> {
+  const damaged = new Set<Digest>()
+  const blobsInOrder = blobs.list()[Symbol.asyncIterator]()
+  let [count, bytes, reported] = [0, 0, 0]
+  const readOn = async () => {
+    for (;;) {
+      const { done, value } = await blobsInOrder.next()
+      if (done) return
+      if (await isDamaged(blobs, value)) damaged.add(value.digest)
+      count++
+      bytes += value.sizeBytes
+      if (bytes < reported + reportEvery) continue
+      reported = bytes
+      progress(`read ${count} blobs (${(bytes / 1e9).toFixed(0)} GB)`)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, readOn))
+  return damaged
+}
+
+async function isDamaged(blobs: BlobStore, { digest }: StoredBlob): Promise<boolean> {
+  try {
+    const found = await blobs.get(digest)
+    if (found) for await (const _chunk of found.body);
+    return false
+  } catch (error) {
+    const { cause } = error as { cause?: NodeJS.ErrnoException }
+    if (cause instanceof DamagedBlob || cause?.code === 'EIO') return true
+    throw error
+  }
+}
