@@ -70,6 +70,8 @@ export type NewEvent<K extends EventName = EventName> = {
 export type FeedTarget = {
   /** Absent for the project itself and for memberships. `title` is the title at that time. */
   readonly target?: { readonly type: string; readonly id: number; readonly iid?: number; readonly title?: string }
+  /** The comment that the entry is about. */
+  readonly noteId?: number
   /** Visible only to users who can read the code of the project. */
   readonly code?: boolean
   /** Instead of the action that the catalogue declares. */

@@ -80,18 +80,21 @@ function entriesOf({ kind, payload, shown, lines = [] }: AnyEvent): readonly Fee
 
 const linesOf = (lines: readonly object[]): Sql => sql`
   insert into feed_events (
-    project_id, namespace_id, author_id, action, target_type, target_id, target_iid, target_title, code,
-    push
+    project_id, namespace_id, author_id, action, target_type, target_id, target_iid, target_title, note_id,
+    code, push
   )
   select f.*
   from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as f (
     project_id bigint, namespace_id bigint, author_id bigint, action text, target_type text, target_id bigint,
-    target_iid integer, target_title text, code boolean, push jsonb
+    target_iid integer, target_title text, note_id bigint, code boolean, push jsonb
   )
 `
 
 /** A row of the activity table; none without an author, or without a project unless the catalogue says so. */
-function lineOf({ kind, projectId, groupId, actorId }: AnyEvent, { action, authorId, target, code, push }: FeedEntry) {
+function lineOf(
+  { kind, projectId, groupId, actorId }: AnyEvent,
+  { action, authorId, target, noteId, code, push }: FeedEntry,
+) {
   const author = authorId ?? actorId
   const { feed } = declarationOf(kind)
   const namespaceId = typeof feed === 'object' && feed.inGroups ? groupId : undefined
@@ -105,6 +108,7 @@ function lineOf({ kind, projectId, groupId, actorId }: AnyEvent, { action, autho
     target_id: target?.id,
     target_iid: target?.iid,
     target_title: target?.title,
+    note_id: noteId,
     code: code ?? false,
     push,
   }

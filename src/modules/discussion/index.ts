@@ -76,7 +76,7 @@ export { Note, noteTypeOf } from './notes/entity.ts'
 export { noteMentions } from './notes/mentions.ts'
 export { forgetNameAfterDeletion } from './notes/name-job.ts'
 export { hasUnresolved, unresolvedPositions, unresolvedSql } from './notes/queries.ts'
-export { visibleNote } from './notes/record-queries.ts'
+export { type NoteRow, visibleNote } from './notes/record-queries.ts'
 export {
   escaped,
   maxReferences,
@@ -87,7 +87,7 @@ export {
   qualifyUploads,
 } from './notes/references.ts'
 export { noteRoutesOf } from './notes/routes.ts'
-export { foundNoteRow, notesWith, type SearchedNotes } from './notes/search-queries.ts'
+export { foundNoteRow, notesById, notesWith, type SearchedNotes } from './notes/search-queries.ts'
 export { addNote, addSystemNote } from './notes/service.ts'
 export { longestText, refuseNote } from './notes/text.ts'
 export { discussionRelations, plainName } from './portable/queries.ts'

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import type { PushedRefs } from '../../../events/catalogue.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
-import { numberedTypes } from '../../discussion/index.ts'
+import { Note, type NoteRow, notesById, noteTypeOf, numberedTypes } from '../../discussion/index.ts'
 import type { FeedRow } from './queries.ts'
 
 const PushData = Type.Object(
@@ -54,6 +55,26 @@ function actionName({ action, push, target_type }: FeedRow): string {
   return actionNames[action]
 }
 
+/** Types of notes that can be replied to, or are shown in a diff. */
+const discussedTypes = ['DiscussionNote', 'DiffNote', 'LegacyDiffNote']
+
+type Notes = ReadonlyMap<number, NoteRow>
+
+const noteOf = ({ note_id }: FeedRow, notes: Notes): NoteRow | undefined =>
+  note_id === null ? undefined : notes.get(note_id)
+
+/** Compat: the target of a comment is the note, and targets without a number have their id as number. */
+function targetOf(row: FeedRow, notes: Notes) {
+  const note = noteOf(row, notes)
+  if (note) return { target_id: note.id, target_iid: note.id, target_type: noteTypeOf(note) ?? 'Note' }
+  return { target_id: row.target_id, target_iid: row.target_iid ?? row.target_id, target_type: row.target_type }
+}
+
+function noted(row: FeedRow, notes: Notes, ctx: Ctx) {
+  const note = noteOf(row, notes)
+  return note && { note: Note.present(note, ctx, undefined) }
+}
+
 export const Event = entity({
   name: 'Event',
   schema: Type.Object({
@@ -65,33 +86,39 @@ export const Event = entity({
     }),
     target_id: nullable(Type.Integer(), { description: 'ID of the target; null if there is none' }),
     target_iid: nullable(Type.Integer(), {
-      description: 'Number of the target within the project or group; null if it has none',
+      description: 'Number of the target within the project or group, or its ID if it has none; null without a target',
     }),
     target_type: nullable(
       Type.String({
-        enum: [...numberedTypes, 'Milestone', 'Note', 'WikiPage::Meta'],
-        description: 'Kind of the target; null for projects, memberships and pushes',
+        enum: [...numberedTypes, 'Milestone', 'Note', ...discussedTypes, 'WikiPage::Meta'],
+        description: 'Kind of the target; null for projects, memberships and pushes. Comments have that of the note',
       }),
     ),
     author_id: Type.Integer({ description: 'ID of the user who acted' }),
     author: described(UserReferenceSchema, 'User who acted'),
     author_username: Type.String({ description: 'Username of the user who acted' }),
-    target_title: nullable(Type.String(), { description: 'Title of the target; null if there is none' }),
+    target_title: nullable(Type.String(), {
+      description: 'Title of the target, or of what a comment is about; null if there is none',
+    }),
     created_at: timestamp('Time of the event'),
+    note: Type.Optional(described(Note.schema, 'The comment; absent for other events')),
     push_data: Type.Optional(PushData),
   }),
-  present: (row: FeedRow, ctx) => ({
+  async gather(rows: readonly FeedRow[], ctx): Promise<Notes> {
+    const ids = rows.flatMap(({ note_id }) => note_id ?? [])
+    return new Map(ids.length === 0 ? [] : (await notesById(ctx.db, ids)).map((note) => [note.id, note]))
+  },
+  present: (row: FeedRow, ctx, notes) => ({
     id: row.id,
     project_id: row.project_id,
     action_name: actionName(row),
-    target_id: row.target_id,
-    target_iid: row.target_iid,
-    target_type: row.target_type,
+    ...targetOf(row, notes),
     author_id: row.author.id,
     author: userReference(row.author, ctx),
     author_username: row.author.username,
     target_title: row.target_title,
     created_at: row.created_at,
+    ...noted(row, notes, ctx),
     ...(row.push && { push_data: row.push }),
   }),
 })

@@ -134,6 +134,39 @@ describe('GET /projects/:id/events', () => {
     })
   })
 
+  test('events of comments have the note, until it is deleted', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'maintainer']] })
+    const at = `/projects/${project.id}`
+    const issue = (await ann.post(`${at}/issues`, { title: 'Broken' })).json
+    const notes = `${at}/issues/${issue.iid}/notes`
+    const single = (await ann.post(notes, { body: 'Single' })).json
+    const thread = (await ann.post(`${at}/issues/${issue.iid}/discussions`, { body: 'Thread' })).json.notes[0]
+    const snippet = { title: 'Code', file_name: 'a', content: 'x', visibility: 'private' }
+    const { id } = (await ann.post(`${at}/snippets`, snippet)).json
+    await ann.post(`${at}/snippets/${id}/notes`, { body: 'On code' })
+    const about = (target: { id: number }, type: string) => ({
+      action_name: 'commented on',
+      target_id: target.id,
+      target_iid: target.id,
+      target_type: type,
+      target_title: 'Broken',
+      note: target,
+    })
+    expect(await read(ann, `${at}/events?per_page=5`)).toMatchObject([
+      { action_name: 'commented on', target_title: 'Code', note: { noteable_type: 'Snippet', noteable_id: id } },
+      { action_name: 'created', target_type: 'Snippet', target_id: id, target_iid: id },
+      about(thread, 'DiscussionNote'),
+      about(single, 'Note'),
+      { action_name: 'opened', target_type: 'Issue', target_iid: issue.iid },
+    ])
+    expect(await lines(ann, `${at}/events?target_type=issue`)).toEqual(['opened Issue'])
+    await ann.delete(`${notes}/${single.id}`)
+    await ann.delete(`${at}/snippets/${id}`)
+    expect(await lines(ann, `${at}/events?target_type=note`)).toEqual(['commented on DiscussionNote'])
+    expect(await lines(ann, '/events?target_type=note')).toEqual(['commented on DiscussionNote'])
+  })
+
   test('the before and after filters of events exclude the given day', async ({ world }) => {
     await using made = await pushed(world)
     const { ann, project } = made

@@ -24,6 +24,8 @@ export const feedRow = {
   target_id: nullable(integer),
   target_iid: nullable(integer),
   target_title: nullable(text),
+  /** Of a comment: its note, which exists. */
+  note_id: nullable(integer),
   push: nullable(json<PushedRefs>()),
   created_at: timestamp,
   author: json<UserReferenceRow>(),
@@ -35,7 +37,7 @@ export type FeedSet = { readonly of: 'author'; readonly id: number } | { readonl
 
 export type FeedFilters = {
   readonly action?: FeedAction
-  /** As stored: `MergeRequest`. */
+  /** As stored: `MergeRequest`, which does not include comments on merge requests. */
   readonly targetType?: string
   /** Days, `YYYY-MM-DD`, both exclusive. */
   readonly before?: string
@@ -84,20 +86,23 @@ export const contributedTo = (caller: Caller, userId: number): Sql => sql`
 
 /**
  * Events in projects, and for an author also in groups, that the caller can currently read; events about code, issues and merge requests only where the caller can read those,
- * and events about wiki pages only where the caller can read the wiki.
+ * and events about wiki pages only where the caller can read the wiki. Deleted comments have none.
  * Newest first unless `sort` is ascending. Each set has an index in the order of the list.
  */
 export function feedOf(caller: Caller, set: FeedSet, { action, targetType, before, after, sort }: FeedFilters): List {
   const inProject = readableInProject(caller)
-  const where: Sql[] =
-    set.of === 'project'
+  const where: Sql[] = [
+    ...(set.of === 'project'
       ? [sql`e.project_id = ${set.id}`, ...inProject]
       : [
           sql`e.author_id = ${set.id}`,
           sql`case when e.project_id is null then ${inGroup(caller)} else ${and(inProject)} end`,
-        ]
+        ]),
+    raw("(e.action <> 'commented' or exists (select from notes n where n.id = e.note_id))"),
+  ]
   if (action !== undefined) where.push(sql`e.action = ${action}`)
-  if (targetType !== undefined) where.push(sql`e.target_type = ${targetType}`)
+  if (targetType === 'Note') where.push(raw("e.action = 'commented'"))
+  else if (targetType !== undefined) where.push(sql`e.target_type = ${targetType} and e.action <> 'commented'`)
   if (before !== undefined) where.push(sql`e.created_at < ${before}::date at time zone 'UTC'`)
   if (after !== undefined) where.push(sql`e.created_at >= (${after}::date + 1) at time zone 'UTC'`)
   const from =
@@ -107,7 +112,7 @@ export function feedOf(caller: Caller, set: FeedSet, { action, targetType, befor
   return {
     type: 'Event',
     select: sql`
-      select e.id, e.project_id, e.action, e.target_type, e.target_id, e.target_iid, e.target_title, e.push,
+      select e.id, e.project_id, e.action, e.target_type, e.target_id, e.target_iid, e.target_title, e.note_id, e.push,
         e.created_at, ${userReferenceJson('u')} as author ${from}
         join users u on u.id = e.author_id
     `,

@@ -1,26 +1,44 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List, ListPart } from '../../../api/list.ts'
+import { byKey, type Db } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { integer, notNull, textOf } from '../../../db/row.ts'
 import { join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import { userReferenceJson } from '../../accounts/index.ts'
 import { projectOf, visibleProjects } from '../../projects/index.ts'
-import { type NoteableType, numberedOfProjects, projectTypes } from '../noteables/kinds.ts'
+import { type NoteableType, noteableTypes, numberedTypes, projectTypes } from '../noteables/kinds.ts'
 import { aboutColumns, columnOf, numberOf, readableAbout, tableOf } from '../noteables/queries.ts'
 import { suggestionsJson } from '../suggestions/queries.ts'
-import { noteRow, resolverJson } from './record-queries.ts'
+import { type NoteRow, noteRow, resolverJson } from './record-queries.ts'
 
-/** A note on a noteable of a project: each has exactly one. */
+/** A note on a noteable of any kind: each has exactly one. */
 export const foundNoteRow = {
   ...noteRow,
   noteable_type: notNull(textOf<NoteableType>()),
   noteable_id: notNull(integer),
 }
 
-const numbers = numberedOfProjects.map(
-  (type) => sql`(select ${numberOf(type, 'm')} from ${tableOf(type)} m where m.id = n.${columnOf(type)})`,
-)
+/** The notes `n` on noteables of these kinds. */
+const notesOn = (types: readonly NoteableType[]): Sql => sql`
+  select n.id, n.discussion_id, ${aboutColumns('n', types)},
+    coalesce(
+      ${join(
+        numberedTypes
+          .filter((type) => types.includes(type))
+          .map((type) => sql`(select ${numberOf(type, 'm')} from ${tableOf(type)} m where m.id = n.${columnOf(type)})`),
+        ', ',
+      )}
+    ) as noteable_iid,
+    (select m.oid from ${tableOf('Commit')} m where m.id = n.${columnOf('Commit')}) as commit_oid,
+    ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position, n.changed_line, n.resolved_at,
+    ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions, n.created_at, n.updated_at
+  from notes n join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id
+`
+
+/** The notes with these ids that exist, in no order. Whether the caller may read them is not asked. */
+export const notesById = (db: Db, ids: readonly number[]): Promise<NoteRow[]> =>
+  db.rows(foundNoteRow, byKey(sql`${notesOn(noteableTypes)} where n.id = any(${ids}::bigint[])`))
 
 /** Where comments are searched. */
 export type SearchedNotes = 'everywhere' | 'group' | 'project'
@@ -32,13 +50,7 @@ export type SearchedNotes = 'everywhere' | 'group' | 'project'
 export const notesWith = (caller: Caller, search: string, inside: Sql, place: SearchedNotes): List => ({
   type: 'Note',
   cached: true,
-  select: sql`
-    select n.id, n.discussion_id, ${aboutColumns('n', projectTypes)}, coalesce(${join(numbers, ', ')}) as noteable_iid,
-      (select m.oid from ${tableOf('Commit')} m where m.id = n.${columnOf('Commit')}) as commit_oid,
-      ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position, n.changed_line, n.resolved_at,
-      ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions, n.created_at, n.updated_at
-    from notes n join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id
-  `,
+  select: notesOn(projectTypes),
   from:
     place === 'project'
       ? raw('from notes n join projects p on p.id = n.project_id')

@@ -66,8 +66,8 @@ const noteFacts = (discussed: Discussed, noteId: number, discussionId: string) =
 /** What the line of activity about a new note shows: the noteable, or the note itself if the noteable has no number. */
 const shownOf = ({ type, id, iid, oid, title }: Discussed, noteId: number) =>
   oid === undefined
-    ? { target: { type, id, title, ...(kindOf(type).number === 'iid' && { iid }) } }
-    : { target: { type: 'Note', id: noteId, title }, code: true }
+    ? { target: { type, id, title, ...(kindOf(type).number === 'iid' && { iid }) }, noteId }
+    : { target: { type: 'Note', id: noteId, title }, noteId, code: true }
 
 export type NoteInput = Pick<NewNote, 'discussionId' | 'body' | 'threaded' | 'resolved' | 'place'> & {
   /** Ignored unless the caller may set it. */

@@ -27,6 +27,17 @@ describe('links between issues', () => {
     expect([await linked(a), await linked(b), await linked(c)]).toEqual([[c.id], [c.id], [a.id, b.id]])
   })
 
+  test('a link without a project is to an issue of the same project', async ({ world }) => {
+    const a = await openIssue(world)
+    const b = await openIssue(world, { project: a.project })
+    const sent = { target_project_id: null, target_issue_iid: `${b.iid}`, link_type: 'relates_to' }
+    expect(await world.root.post(`${a.at}/links`, sent)).toMatchObject({
+      status: 201,
+      json: { target_issue: { id: b.id } },
+    })
+    expect((await world.root.post(`${b.at}/links`, { target_issue_iid: a.iid })).status).toBe(409)
+  })
+
   test('both issues show a link from their point of view', async ({ world }) => {
     const a = await openIssue(world)
     const [b, c] = [await openIssue(world, { project: a.project }), await openIssue(world)]

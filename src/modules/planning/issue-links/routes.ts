@@ -1,5 +1,5 @@
 import { endpoint, listed } from '../../../api/endpoint.ts'
-import { Id, OneOf, Params, Text } from '../../../api/params/types.ts'
+import { Id, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
 import { issue } from '../issues/subject.ts'
 import { IssueLink, LinkedIssue } from './entity.ts'
 import { linkTypes } from './queries.ts'
@@ -40,7 +40,10 @@ export const issueLinkRoutes = [
     subject: issue,
     allow: 'admin_issue',
     params: Params({
-      target_project_id: Text({ description: 'ID or full path of the project of the other issue' }),
+      // Compat: glab sends null for an issue of the same project.
+      target_project_id: Optional(
+        Text({ description: 'ID or full path of the project of the other issue; default: that of the issue' }),
+      ),
       target_issue_iid: Id({ description: 'Number of the other issue within its project' }),
       link_type: OneOf(linkTypes, {
         default: 'relates_to',
@@ -50,7 +53,7 @@ export const issueLinkRoutes = [
     returns: IssueLink,
     handle: ({ subject, params, ctx }) =>
       linkIssue(ctx, subject, {
-        project: params.target_project_id,
+        project: params.target_project_id ?? `${subject.project.id}`,
         iid: params.target_issue_iid,
         type: params.link_type,
       }),

@@ -151,7 +151,7 @@ describe('notes of a commit', () => {
     await ok(world.root.post(comments, { note: 'x' }))
     const [{ id }] = await commitNotesOf(world, project.id)
     const [line] = await ok(world.root.get(`/projects/${project.id}/events?target_type=note`))
-    expect(line).toMatchObject({ action_name: 'commented on', target_type: 'Note', target_id: id, target_iid: null })
+    expect(line).toMatchObject({ action_name: 'commented on', target_type: 'Note', target_id: id, target_iid: id })
     const [event] = await eventsOf(world, { project: project.id, kind: 'note_created' }, 'payload')
     const discussion_id = expect.stringMatching(/^[0-9a-f]{40}$/)
     expect(event.payload).toEqual({ note_id: id, noteable_type: 'Commit', commit_id: sha, discussion_id })

@@ -172,11 +172,12 @@ describe('notes of a merge request', () => {
     expect((await ann.get('/events?action=commented')).json).toMatchObject([
       {
         action_name: 'commented on',
-        target_type: 'MergeRequest',
-        target_id: id,
-        target_iid: 1,
+        target_type: 'Note',
+        target_id: json.id,
+        target_iid: json.id,
         target_title: 'Merge topic',
         author: { id: ann.id },
+        note: json,
       },
     ])
   })
@@ -191,10 +192,11 @@ describe('notes of a merge request', () => {
       ],
     })
     await reporter.post(`${at}/notes`, { body: 'x' })
-    const lines = async (who: Client) =>
-      (await who.get(`/projects/${project.id}/events?target_type=merge_request`)).json.map(
+    const namesOf = async (who: Client, type: string): Promise<string[]> =>
+      (await who.get(`/projects/${project.id}/events?target_type=${type}`)).json.map(
         ({ action_name }: { action_name: string }) => action_name,
       )
+    const lines = async (who: Client) => [...(await namesOf(who, 'note')), ...(await namesOf(who, 'merge_request'))]
     expect(await lines(reporter)).toEqual(['commented on', 'opened'])
     expect(await lines(guest)).toEqual([])
     await changeProject(world, project.id, { visibility: 20 })
