@@ -430,6 +430,7 @@ export const projectRows: readonly Row[] = [
   ['DELETE /projects/:id/merge_requests/:merge_request_iid', 'owner - live', 412, { headers: long }],
   ['GET /projects/:id/merge_requests/:merge_request_iid/commits', 'reporter L', 200],
   ['GET /projects/:id/merge_requests/:merge_request_iid/changes', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/diffs', 'reporter L', 200],
   ['GET /projects/:id/merge_requests/:merge_request_iid/closes_issues', 'reporter L', 200],
   ['GET /projects/:id/issues/:issue_iid/closed_by', 'guest L', 404, none('issue_iid')],
   ['GET /projects/:id/issues/:issue_iid/related_merge_requests', 'guest L', 404, none('issue_iid')],

@@ -25,6 +25,7 @@ describe.for(bases)('members of %s', (base) => {
       avatar_url: expect.any(String),
       web_url: `${world.origin}/${ann.username}`,
       access_level: 20,
+      created_at: expect.stringMatching(/Z$/),
       expires_at: null,
     }
     const added = await world.root.post(members, { user_id: ann.id, access_level: 20 })

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
-import { accessLevel, dateOnly, nullable } from '../../../api/schema.ts'
+import { accessLevel, dateOnly, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import type { MemberRow, MembershipRow } from './queries.ts'
 
@@ -9,11 +9,15 @@ export const Member = entity({
   schema: Type.Object({
     ...UserReferenceSchema.properties,
     access_level: accessLevel('Access level of the member'),
+    created_at: timestamp(
+      'Time at which the user became a member, also of a group above or of one with which it is shared',
+    ),
     expires_at: nullable(dateOnly('Expiry date; no access from this day on')),
   }),
   present: (row: MemberRow, ctx) => ({
     ...userReference(row, ctx),
     access_level: row.access_level,
+    created_at: row.created_at,
     expires_at: row.expires_at,
   }),
 })

@@ -26,6 +26,7 @@ export const memberRow = {
   ...userReferenceRow,
   access_level: integer,
   expires_at: nullable(date),
+  created_at: timestamp,
   updated_at: timestamp,
 }
 export type MemberRow = RowOf<typeof memberRow>
@@ -41,7 +42,7 @@ const direct = (source: MemberSource): Sql =>
 const alive = unexpired('m')
 
 const select = sql`
-  select ${userReferenceColumns}, m.access_level, m.expires_at, m.updated_at
+  select ${userReferenceColumns}, m.access_level, m.expires_at, m.created_at, m.updated_at
   from members m join users u on u.id = m.user_id
 `
 
@@ -94,11 +95,11 @@ const nearestMembership = (source: MemberSource): Sql => {
   const ofProject =
     source.of === 'project'
       ? sql`
-        select m.access_level, m.expires_at, m.updated_at, 0 as distance
+        select m.access_level, m.expires_at, m.created_at, m.updated_at, 0 as distance
         from members m
         where m.project_id = ${source.projectId} and ${ofUser}
         union all
-        select ${shared}, m.updated_at, 1000
+        select ${shared}, m.created_at, m.updated_at, 1000
         from project_group_links l
           join projects p on p.id = l.project_id
           join namespaces home on home.id = p.namespace_id and not home.share_with_group_lock
@@ -109,14 +110,14 @@ const nearestMembership = (source: MemberSource): Sql => {
       `
       : raw('')
   return sql`
-    ${ofProject}select m.access_level, m.expires_at, m.updated_at,
+    ${ofProject}select m.access_level, m.expires_at, m.created_at, m.updated_at,
     1 + cardinality(${source.ancestorIds}::bigint[]) - array_position(
       ${source.ancestorIds}::bigint[], m.namespace_id
     ) as distance
     from members m
     where m.namespace_id = any(${source.ancestorIds}::bigint[]) and ${ofUser}
     union all
-    select ${shared}, m.updated_at, 1000
+    select ${shared}, m.created_at, m.updated_at, 1000
     from group_group_links l
       join namespaces s on s.id = l.shared_with_group_id
       join members m on m.namespace_id = any(s.traversal_ids)
@@ -128,7 +129,7 @@ const nearestMembership = (source: MemberSource): Sql => {
 
 const selectNearest = (source: MemberSource): Sql =>
   sql`
-    select ${userReferenceColumns}, m.access_level, m.expires_at, m.updated_at
+    select ${userReferenceColumns}, m.access_level, m.expires_at, m.created_at, m.updated_at
     from users u cross join lateral (${nearestMembership(source)}) as m
   `
 

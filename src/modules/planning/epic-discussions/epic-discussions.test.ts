@@ -147,7 +147,12 @@ describe('what is said about an epic', () => {
     await openEpic(world, { group, author: ann, confidential: true })
     const eventsFor = async (who: Client, query = '') => (await who.get(`/users/${ann.id}/events?${query}`)).json
     const shown = [
-      { action_name: 'commented on', target_type: 'Note', project_id: null, note: { noteable_id: id, noteable_iid: 1 } },
+      {
+        action_name: 'commented on',
+        target_type: 'Note',
+        project_id: null,
+        note: { noteable_id: id, noteable_iid: 1 },
+      },
       { action_name: 'closed', target_id: own.id },
       { action_name: 'opened', target_id: own.id, target_title: 'Mine' },
     ]

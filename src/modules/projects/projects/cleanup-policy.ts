@@ -37,6 +37,7 @@ export const cleanupPolicySchema = Type.Object(
     keep_n: nullable(Type.Integer(), { description: 'Number of newest matching tags that stay; null for none' }),
     older_than: nullableText('Tags of images built later than this long ago stay; null for no limit'),
     name_regex: nullableText('Regular expression for tags to delete; null: no tags are deleted'),
+    name_regex_delete: nullableText('Newer name of `name_regex`'),
     name_regex_keep: nullableText('Regular expression for tags that stay'),
   },
   { title: 'ContainerExpirationPolicy' },
@@ -50,6 +51,11 @@ export const cleanupPolicyParams = {
         'Cleanup of container images: `enabled`, `cadence` (1d, 7d, 14d, 1month, 3month), `keep_n` (1, 5, 10, 25, 50, 100), `older_than` (7d, 14d, 30d, 90d), `name_regex` or `name_regex_delete`, and `name_regex_keep`. Absent ones stay',
     }),
   ),
+}
+
+export function cleanupPolicyOf(changed: Partial<CleanupPolicy> | undefined) {
+  const policy = { ...cleanupDefaults, ...changed }
+  return { ...policy, name_regex_delete: policy.name_regex }
 }
 
 const field = 'container_expiration_policy'

@@ -78,6 +78,7 @@ describe('POST /projects', () => {
         keep_n: 10,
         older_than: '90d',
         name_regex: null,
+        name_regex_delete: null,
         name_regex_keep: null,
       },
       issues_access_level: 'enabled',

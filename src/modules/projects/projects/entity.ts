@@ -7,7 +7,7 @@ import { accessLevel, dateOnly, described, nullable, timestamp } from '../../../
 import { planOffers } from '../../../kernel/plan.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { basic, basicOf, namespace, namespaceOf, ProjectSimple } from './basic-entity.ts'
-import { cleanupDefaults, cleanupPolicySchema } from './cleanup-policy.ts'
+import { cleanupPolicyOf, cleanupPolicySchema } from './cleanup-policy.ts'
 import { featureFields, featuresOf } from './feature-fields.ts'
 import type { ProjectRecordRow } from './record-queries.ts'
 import { requestedFields, requestedOf } from './requested-fields.ts'
@@ -172,7 +172,7 @@ export const Project = cacheableEntity({
       ...(actor?.admin && { repository_storage: row.repository_storage }),
       ...planSettingsOf(row, settings),
       packages_enabled: settings.packages_enabled,
-      container_expiration_policy: { ...cleanupDefaults, ...row.settings.container_expiration_policy },
+      container_expiration_policy: cleanupPolicyOf(row.settings.container_expiration_policy),
       service_desk_enabled: row.settings.service_desk_enabled ?? (planOffers(plan, 'premium') ? true : null),
       service_desk_address: null,
       marked_for_deletion_at: row.marked_for_deletion_on,

@@ -10,6 +10,7 @@ const defaults = {
   keep_n: 10,
   older_than: '90d',
   name_regex: null,
+  name_regex_delete: null,
   name_regex_keep: null,
 }
 
@@ -22,10 +23,11 @@ describe('cleanup policies', () => {
     expect(await policy()).toEqual(defaults)
     expect((await change({ cadence: '1d', name_regex: 'dev-.*' })).status).toBe(200)
     expect((await change({ keep_n: '5', enabled: 'true', name_regex_keep: 'dev-1' })).status).toBe(200)
-    const changed = { ...defaults, cadence: '1d', name_regex: 'dev-.*', keep_n: 5, name_regex_keep: 'dev-1' }
+    const deleting = (pattern: string) => ({ name_regex: pattern, name_regex_delete: pattern })
+    const changed = { ...defaults, cadence: '1d', ...deleting('dev-.*'), keep_n: 5, name_regex_keep: 'dev-1' }
     expect(await policy()).toEqual(changed)
     await change({ older_than: null, keep_n: '', name_regex_delete: 'all' })
-    expect(await policy()).toEqual({ ...changed, older_than: null, keep_n: null, name_regex: 'all' })
+    expect(await policy()).toEqual({ ...changed, older_than: null, keep_n: null, ...deleting('all') })
     expect((await change({ name_regex_delete: '', name_regex_keep: null })).status).toBe(200)
     expect(await policy()).toMatchObject({ cadence: '1d', name_regex: null, name_regex_keep: null })
   })

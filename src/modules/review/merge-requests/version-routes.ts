@@ -1,9 +1,9 @@
 import { endpoint } from '../../../api/endpoint.ts'
-import { fetchPage } from '../../../api/page.ts'
+import { fetchPage, slicePage } from '../../../api/page.ts'
 import { Id, Params } from '../../../api/params/types.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { openRepository } from '../../projects/index.ts'
-import { Commit } from '../../repository/index.ts'
+import { Commit, DiffEntry } from '../../repository/index.ts'
 import { getDetail } from './detail.ts'
 import { mergeRequest } from './subject.ts'
 import { allCommits, commitsPage } from './version-commits.ts'
@@ -47,6 +47,24 @@ export const mergeRequestVersionRoutes = [
         head && start ? patchesOf(ctx, repo, { head, base }) : nothing,
       ])
       return { ...detail, files, cut: overflow }
+    },
+  }),
+
+  /** As for a version: several `diff-tree`s the first time. */
+  endpoint({
+    method: 'GET',
+    path: `${at}/diffs`,
+    summary: 'List diffs of a merge request',
+    description: 'All diffs that `/changes` has at once and cut.',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    paged: true,
+    large: 'difference',
+    returns: DiffEntry,
+    async handle({ subject: { project, head_oid: head, start_oid: start, base_oid: base }, page, ctx }) {
+      const { files } =
+        head && start ? await patchesOf(ctx, openRepository(ctx, project), { head, base }, { whole: true }) : nothing
+      return slicePage(files, page)
     },
   }),
 

@@ -103,6 +103,16 @@ describe('versions of a merge request', () => {
     expect(seen).not.toContain('keep-around')
   })
 
+  test('the diffs of a merge request are listed in pages, those that its changes omit included', async ({ world }) => {
+    const files = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${1000 + index}`, `${index}\n`]))
+    const { at } = await openMergeRequest(world, { files })
+    const first = await world.root.get(`${at}/diffs?per_page=2`)
+    expect(first.json).toEqual((await world.root.get(`${at}/changes`)).json.changes.slice(0, 2))
+    expect(first.json).toMatchObject([{ new_path: 'f1000', diff: '@@ -0,0 +1 @@\n+0\n' }, { new_path: 'f1001' }])
+    expect(first.headers).toMatchObject({ 'x-total': '1001', 'x-next-page': '2' })
+    expect((await world.root.get(`${at}/diffs?page=11&per_page=100`)).json).toMatchObject([{ new_path: 'f2000' }])
+  })
+
   test('D3-MR-CHANGES-COUNT: files are counted up to the limit of the diff', async ({ world }) => {
     const files = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, `${index}\n`]))
     const { at, record } = await openMergeRequest(world, { files })
