@@ -37,11 +37,21 @@ const issueFacts = (id: Sql) => sql`
   )
 `
 
+/** Ids of the reviewers of the merge request `m`. */
+export const reviewerIdsSql: Sql = sql`
+  (
+    select coalesce(jsonb_agg(r.user_id order by r.user_id), '[]')
+    from merge_request_reviewers r
+    where r.merge_request_id = m.id
+  )
+`
+
 const mergeRequestFacts = (id: Sql) => sql`
   (
     select jsonb_build_object(
       ${planned('MergeRequest')}, 'merge_status', m.merge_status, 'target_branch', m.target_branch,
-      'merge_error', m.merge_error, 'merge_commit_sha', m.merge_commit_oid, 'head', d.head_oid
+      'merge_error', m.merge_error, 'merge_commit_sha', m.merge_commit_oid, 'head', d.head_oid, 'reviewer_ids',
+      ${reviewerIdsSql}
     )
     from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
     where m.id = ${id}

@@ -25,8 +25,8 @@ export async function changesBlock(ctx: Ctx, event: RecordedEvent): Promise<Reco
         previous: await labelsOf(ctx, idsIn(previous)),
         current: await labelsOf(ctx, idsIn(current)),
       }
-    else if (name === 'assignee_ids')
-      block['assignees'] = {
+    else if (name === 'assignee_ids' || name === 'reviewer_ids')
+      block[name === 'assignee_ids' ? 'assignees' : 'reviewers'] = {
         previous: await usersOf(ctx, idsIn(previous)),
         current: await usersOf(ctx, idsIn(current)),
       }

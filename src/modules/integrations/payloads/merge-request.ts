@@ -2,9 +2,9 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { timeStats } from '../../discussion/index.ts'
 import { isDraft } from '../../review/index.ts'
 import { labelsOf, PayloadProject, userOf, usersOf } from './blocks.ts'
-import { actionOf, atEvent, changesBlock, stateId } from './changes.ts'
+import { actionOf, atEvent, changesBlock, changesIn, stateId } from './changes.ts'
 import { findMergeRequestRow, type MergeRequestRow } from './queries.ts'
-import { type Builder, idIn, textIn } from './source.ts'
+import { type Builder, idIn, type RecordedEvent, textIn } from './source.ts'
 
 /** The `object_attributes` of a merge request, without `action`. */
 export async function mergeRequestAttributes(ctx: Ctx, project: PayloadProject, mr: MergeRequestRow) {
@@ -42,12 +42,20 @@ export async function mergeRequestAttributes(ctx: Ctx, project: PayloadProject, 
     target: project.block,
     last_commit: await project.commitBlock(mr.head),
     work_in_progress: isDraft(mr.title),
+    draft: isDraft(mr.title),
     total_time_spent: mr.total_time_spent,
     human_total_time_spent,
     human_time_estimate,
     assignee_ids: mr.assignee_ids,
+    reviewer_ids: mr.reviewer_ids,
     state: mr.state,
   }
+}
+
+/** A title says whether the merge request is a draft. */
+function draftChange(event: RecordedEvent): { draft?: object } {
+  const [previous, current] = (changesIn(event)['title'] ?? ['', '']).map((title) => isDraft(String(title)))
+  return previous === current ? {} : { draft: { previous, current } }
 }
 
 export const mergeRequestPayload: Builder = async (ctx, { event }) => {
@@ -55,7 +63,7 @@ export const mergeRequestPayload: Builder = async (ctx, { event }) => {
   const project = await PayloadProject.load(ctx, row?.project_id ?? null)
   if (!row || !project) return undefined
   const mr = atEvent(row, event)
-  const assignees = await usersOf(ctx, mr.assignee_ids)
+  const [assignees, reviewers] = [await usersOf(ctx, mr.assignee_ids), await usersOf(ctx, mr.reviewer_ids)]
   const oldHead = textIn(event.payload, 'old_head_oid')
   return {
     object_kind: 'merge_request',
@@ -68,8 +76,9 @@ export const mergeRequestPayload: Builder = async (ctx, { event }) => {
       ...(oldHead !== null && { oldrev: oldHead }),
     },
     labels: await labelsOf(ctx, mr.label_ids),
-    changes: await changesBlock(ctx, event),
+    changes: { ...(await changesBlock(ctx, event)), ...draftChange(event) },
     repository: project.repositoryBlock,
     ...(assignees.length > 0 && { assignees }),
+    ...(reviewers.length > 0 && { reviewers }),
   }
 }

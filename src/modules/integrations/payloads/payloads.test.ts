@@ -377,6 +377,28 @@ describe('payloads', () => {
     expect(merged.changes).toEqual({ state_id: { previous: 1, current: 3 } })
   })
 
+  test('a merge request names its reviewers and whether it is a draft, also among the changes', async ({ world }) => {
+    await using made = await hooked(world)
+    const { receiver, project } = made
+    await withContent(world, project)
+    const mr = await openTopic(world, project, 'Review me')
+    const at = `/projects/${project.id}/merge_requests/${mr.iid}`
+    await world.root.put(at, { reviewer_ids: [1] })
+    const root = { ...userBlock, username: 'root' }
+    const asked = (await receiver.request(({ json }) => json.changes?.reviewers !== undefined)).json
+    expect(asked).toMatchObject({ reviewers: [root], object_attributes: { reviewer_ids: [1], draft: false } })
+    expect(asked.changes).toEqual({ reviewers: { previous: [], current: [root] } })
+    await world.root.put(at, { title: 'Draft: Review me', reviewer_ids: [] })
+    const drafted = (await receiver.request(({ json }) => json.changes?.title !== undefined)).json
+    expect(drafted.object_attributes).toMatchObject({ reviewer_ids: [], draft: true, work_in_progress: true })
+    expect(drafted).not.toHaveProperty('reviewers')
+    expect(drafted.changes).toEqual({
+      title: { previous: 'Review me', current: 'Draft: Review me' },
+      draft: { previous: false, current: true },
+      reviewers: { previous: [root], current: [] },
+    })
+  })
+
   test('a merge request that is closed because its branch was deleted has its state in the changes', async ({
     world,
   }) => {

@@ -4,7 +4,7 @@ import { raw, sql } from '../../../db/sql.ts'
 import { userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 import { newestPipelineIdSql } from '../../ci/index.ts'
 import { timeSpentSql } from '../../discussion/index.ts'
-import { payloadTime } from '../hook-events/facts-queries.ts'
+import { payloadTime, reviewerIdsSql } from '../hook-events/facts-queries.ts'
 
 export const projectBlockRow = {
   id: integer,
@@ -139,6 +139,7 @@ export async function confidentialAmong(db: Db, issueIds: readonly number[]): Pr
 }
 
 export type MergeRequestRow = Planned & {
+  reviewer_ids: number[]
   head_pipeline_id: number | null
   merge_commit_sha: string | null
   merge_error: string | null
@@ -164,7 +165,8 @@ export const findMergeRequestRow = async (db: Db, id: number): Promise<MergeRequ
           m.force_remove_source_branch, 'merge_status', m.merge_status, 'merge_user_id',
           coalesce(m.merged_by_id, m.auto_merge_user_id), 'merge_when_pipeline_succeeds',
           m.auto_merge_oid is not null, 'source_branch', m.source_branch, 'source_project_id',
-          m.source_project_id, 'target_branch', m.target_branch, 'head', d.head_oid
+          m.source_project_id, 'target_branch', m.target_branch, 'head', d.head_oid, 'reviewer_ids',
+          ${reviewerIdsSql}
         ) as merge_request
         from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
         where m.id = ${id}

@@ -125,10 +125,12 @@ export const mergeRequestAttributes = {
   target: projectBlock,
   last_commit: commitBlock,
   work_in_progress: false,
+  draft: false,
   total_time_spent: 0,
   human_total_time_spent: null,
   human_time_estimate: null,
   assignee_ids: [],
+  reviewer_ids: [],
   state: 'opened',
 }
 export const noteAttributes = {
