@@ -1,4 +1,4 @@
--- The comment of an entry `commented`. Entries of the previous release get it here, if the comment exists still.
+-- The comment of an entry `commented`. Entries of the previous release get it here, if the comment exists still and has the time of the entry.
 alter table feed_events add column note_id bigint;
 
 update feed_events e

@@ -24,7 +24,7 @@ export const feedRow = {
   target_id: nullable(integer),
   target_iid: nullable(integer),
   target_title: nullable(text),
-  /** Of a comment: its note, which exists. */
+  /** Of a comment: its note, which exists. Null for comments of an earlier release that cannot be told from others. */
   note_id: nullable(integer),
   push: nullable(json<PushedRefs>()),
   created_at: timestamp,
@@ -98,7 +98,7 @@ export function feedOf(caller: Caller, set: FeedSet, { action, targetType, befor
           sql`e.author_id = ${set.id}`,
           sql`case when e.project_id is null then ${inGroup(caller)} else ${and(inProject)} end`,
         ]),
-    raw("(e.action <> 'commented' or exists (select from notes n where n.id = e.note_id))"),
+    raw('(e.note_id is null or exists (select from notes n where n.id = e.note_id))'),
   ]
   if (action !== undefined) where.push(sql`e.action = ${action}`)
   if (targetType === 'Note') where.push(raw("e.action = 'commented'"))
