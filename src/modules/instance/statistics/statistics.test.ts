@@ -83,6 +83,19 @@ describe('GET /application/statistics', () => {
     expect(await counts()).toEqual([notes + 4, issues, forks])
   })
 
+  test('statistics count snippets of users and projects', async ({ world }) => {
+    const count = async () =>
+      Number((await world.root.get('/application/statistics')).json.snippets.replaceAll(',', ''))
+    const before = await count()
+    const project = await world.project()
+    const snippet = { title: 'x', visibility: 'private', files: [{ file_path: 'x', content: 'x' }] }
+    const { json: own } = await world.root.post('/snippets', snippet)
+    expect((await world.root.post(`/projects/${project.id}/snippets`, snippet)).status).toBe(201)
+    expect(await count()).toBe(before + 2)
+    await world.root.delete(`/snippets/${own.id}`)
+    expect(await count()).toBe(before + 1)
+  })
+
   test('D2-SETTINGS-INSTANCE-STATS: 403 for statistics unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     await world.settings({ instance_statistics_visibility_private: true })

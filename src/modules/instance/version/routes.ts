@@ -1,17 +1,9 @@
 import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
 import { endpoint } from '../../../api/endpoint.ts'
 import { entity } from '../../../api/entity.ts'
 import { instance } from '../instance/subject.ts'
 import { apiVersion, revision } from './version.ts'
-
-const Version = entity({
-  name: 'Version',
-  schema: Type.Object({
-    version: Type.String({ description: 'Version of the API that this instance is compatible with' }),
-    revision: Type.String({ description: 'Revision of that version' }),
-  }),
-  present: (row: { version: string; revision: string }) => row,
-})
 
 const Metadata = entity({
   name: 'Metadata',
@@ -34,16 +26,20 @@ const Metadata = entity({
   }),
 })
 
+const metadata = (ctx: Ctx) => ({ version: apiVersion, revision, enterprise: ctx.plan !== 'free' })
+
 export const versionRoutes = [
   endpoint({
     method: 'GET',
     path: '/version',
     summary: 'Get the API version',
+    // Compat: clients of newer versions read `enterprise` here.
+    description: 'Returns what `GET /metadata` returns.',
     scopes: ['read_user'],
     subject: instance,
     allow: 'read_version',
-    returns: Version,
-    handle: async () => ({ version: apiVersion, revision }),
+    returns: Metadata,
+    handle: async ({ ctx }) => metadata(ctx),
   }),
 
   endpoint({
@@ -55,6 +51,6 @@ export const versionRoutes = [
     subject: instance,
     allow: 'read_version',
     returns: Metadata,
-    handle: async ({ ctx }) => ({ version: apiVersion, revision, enterprise: ctx.plan !== 'free' }),
+    handle: async ({ ctx }) => metadata(ctx),
   }),
 ]
