@@ -17,7 +17,7 @@ export type FoundLines = {
 }
 
 export type TextSearch = {
-  /** One line of plain text; the case of ASCII letters is ignored. */
+  /** One line of plain text; the case of ASCII letters is ignored. If empty, the first lines of each file are found. */
   readonly text: string
   /** Glob for the whole path: `*` matches any text; case-insensitive. */
   readonly like?: string
@@ -44,9 +44,10 @@ export async function searchText(
   commits: readonly Oid[],
   search: TextSearch,
 ): Promise<Found<FoundLines>> {
+  // The text is part of the flag's argument, so it cannot be a flag itself.
+  const pattern = search.text === '' ? (['--max-count=1', '-e^'] as const) : (['-F', `-e${search.text}`] as const)
   const child = await repo.start('grep', {
-    // The text is part of the flag's argument, so it cannot be a flag itself.
-    flags: ['-I', '-i', '-n', '-z', '-F', '-C2', '--threads=2', '--full-name', '--no-color', `-e${search.text}`],
+    flags: ['-I', '-i', '-n', '-z', '-C2', '--threads=2', '--full-name', '--no-color', ...pattern],
     args: commits,
     timeoutMs: search.timeoutMs,
     ...(search.like !== undefined && {

@@ -28,12 +28,7 @@ export const oneLine = (text: string): string => {
 export const tookTooLong = () =>
   new Failure('unprocessable', 'The search took too long: use a rarer text or fewer files')
 
-/** Parses a code search; `invalid` if it has filters only. */
-export function codeQuery(search: string): CodeQuery {
-  const query = parseCodeQuery(oneLine(search))
-  if (query.text === '') throw invalid('search has nothing but filters')
-  return query
-}
+export const codeQuery = (search: string): CodeQuery => parseCodeQuery(oneLine(search))
 
 /** The search as git runs it, with the limits and this timeout. */
 export const textSearch = (query: CodeQuery, timeoutMs: number): TextSearch => ({

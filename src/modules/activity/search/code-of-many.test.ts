@@ -175,8 +175,23 @@ describe('blobs of several projects', () => {
       expect.objectContaining({ project_id: two.id, path: 'b.md', data: `x\n${word} again\n` }),
     ])
     expect(await projectsIn(world.root, `/groups/${group.id}`, 'blobs', `${word} extension:md`)).toEqual([two.id])
-    const only = await find(world.root, `/groups/${group.id}`, { scope: 'blobs', search: 'path:a' })
-    expect(only).toMatchObject({ status: 400, json: { message: 'search has nothing but filters' } })
+  })
+
+  test('a blob search of only filters finds the files, each once, with their first lines', async ({ world }) => {
+    const group = await world.group({ visibility: 'public' })
+    const [one, two] = [await storedProject(world, { group }), await storedProject(world, { group })]
+    one.repository.commit({ 'catalog-info.yaml': '1\n2\n3\n4\n', other: 'x\n' })
+    two.repository.commit({ 'a/catalog-info.yaml': 'x\n', 'b/catalog-info.yaml': 'y\n' })
+    await isActive(world, one, 1)
+    const { json } = await find(world.root, `/groups/${group.id}`, {
+      scope: 'blobs',
+      search: 'filename:catalog-info.yaml',
+    })
+    expect(json).toEqual([
+      expect.objectContaining({ project_id: one.id, path: 'catalog-info.yaml', startline: 1, data: '1\n2\n3\n' }),
+      expect.objectContaining({ project_id: two.id, path: 'a/catalog-info.yaml', ref: 'main', data: 'x\n' }),
+      expect.objectContaining({ project_id: two.id, path: 'b/catalog-info.yaml', data: 'y\n' }),
+    ])
   })
 
   test('blobs are found in every project with the same commit', async ({ world }) => {

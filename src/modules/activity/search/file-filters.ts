@@ -2,7 +2,7 @@ import { nameGlob } from '../../../kernel/glob.ts'
 
 /** Text to search for in code, and in which files. */
 export type CodeQuery = {
-  /** One line; empty if the query has filters only. */
+  /** One line; empty if the query has filters only, which then finds every file that they select. */
   readonly text: string
   /** Patterns of whole paths in lower case, all of which must match; `*` matches any text. */
   readonly like: readonly string[]
