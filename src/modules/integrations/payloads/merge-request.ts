@@ -48,6 +48,7 @@ export async function mergeRequestAttributes(ctx: Ctx, project: PayloadProject, 
     human_time_estimate,
     assignee_ids: mr.assignee_ids,
     reviewer_ids: mr.reviewer_ids,
+    labels: await labelsOf(ctx, mr.label_ids),
     state: mr.state,
   }
 }
@@ -63,6 +64,7 @@ export const mergeRequestPayload: Builder = async (ctx, { event }) => {
   const project = await PayloadProject.load(ctx, row?.project_id ?? null)
   if (!row || !project) return undefined
   const mr = atEvent(row, event)
+  const attributes = await mergeRequestAttributes(ctx, project, mr)
   const [assignees, reviewers] = [await usersOf(ctx, mr.assignee_ids), await usersOf(ctx, mr.reviewer_ids)]
   const oldHead = textIn(event.payload, 'old_head_oid')
   return {
@@ -71,11 +73,11 @@ export const mergeRequestPayload: Builder = async (ctx, { event }) => {
     user: await userOf(ctx, event.actor_id ?? mr.author_id),
     project: project.block,
     object_attributes: {
-      ...(await mergeRequestAttributes(ctx, project, mr)),
+      ...attributes,
       action: actionOf(event),
       ...(oldHead !== null && { oldrev: oldHead }),
     },
-    labels: await labelsOf(ctx, mr.label_ids),
+    labels: attributes.labels,
     changes: { ...(await changesBlock(ctx, event)), ...draftChange(event) },
     repository: project.repositoryBlock,
     ...(assignees.length > 0 && { assignees }),

@@ -388,13 +388,19 @@ describe('payloads', () => {
     const asked = (await receiver.request(({ json }) => json.changes?.reviewers !== undefined)).json
     expect(asked).toMatchObject({ reviewers: [root], object_attributes: { reviewer_ids: [1], draft: false } })
     expect(asked.changes).toEqual({ reviewers: { previous: [], current: [root] } })
-    await world.root.put(at, { title: 'Draft: Review me', reviewer_ids: [] })
+    await world.root.put(at, { title: 'Draft: Review me', labels: 'bug', reviewer_ids: [] })
     const drafted = (await receiver.request(({ json }) => json.changes?.title !== undefined)).json
-    expect(drafted.object_attributes).toMatchObject({ reviewer_ids: [], draft: true, work_in_progress: true })
+    expect(drafted.object_attributes).toMatchObject({
+      reviewer_ids: [],
+      draft: true,
+      work_in_progress: true,
+      labels: [{ title: 'bug' }],
+    })
     expect(drafted).not.toHaveProperty('reviewers')
     expect(drafted.changes).toEqual({
       title: { previous: 'Review me', current: 'Draft: Review me' },
       draft: { previous: false, current: true },
+      labels: { previous: [], current: [expect.objectContaining({ title: 'bug' })] },
       reviewers: { previous: [root], current: [] },
     })
   })

@@ -131,6 +131,7 @@ export const mergeRequestAttributes = {
   human_time_estimate: null,
   assignee_ids: [],
   reviewer_ids: [],
+  labels: [],
   state: 'opened',
 }
 export const noteAttributes = {
