@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -98,6 +99,36 @@ describe.skipIf(!hasSsh)('signing in and commands over SSH (need OpenSSH)', () =
     socket.destroy()
   })
 
+  test.for([
+    ['curve25519-sha256', 'ssh-ed25519', 'a right guess'],
+    ['ecdh-sha2-nistp521,curve25519-sha256', 'ssh-ed25519', 'a wrong guess of the key exchange'],
+    ['curve25519-sha256', 'ssh-rsa,ssh-ed25519', 'a wrong guess of the host key'],
+  ] as const)(
+    'a client that offers %s and %s and sends its first packet with them, %s, gets a reply',
+    async ([exchanges, hostKeys, guess], { world }) => {
+      const socket = connect({ host: '127.0.0.1', port: world.config.sshPort })
+      let received = ''
+      socket.setEncoding('latin1').on('data', (chunk) => {
+        received += chunk
+      })
+      const list = (names: string) => Buffer.concat([uint32(names.length), Buffer.from(names)])
+      const both = (names: string) => [list(names), list(names)]
+      const lists = [list(exchanges), list(hostKeys), ...both('aes128-ctr'), ...both('hmac-sha2-256'), ...both('none')]
+      const [kexInit, guessFollows] = [20, 1]
+      const offer = [Buffer.of(kexInit), randomBytes(16), ...lists, ...both(''), Buffer.of(guessFollows), uint32(0)]
+      const { publicKey } = generateKeyPairSync('x25519')
+      const point = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
+      const firstPacket = packet(Buffer.of(30), uint32(32), point)
+      socket.write(Buffer.concat([Buffer.from('SSH-2.0-guessing\r\n'), packet(...offer), firstPacket]))
+      if (guess !== 'a right guess') {
+        await expect.poll(() => received).toContain('curve25519-sha256')
+        socket.write(firstPacket)
+      }
+      await expect.poll(() => received.slice(received.indexOf('hmac-sha2'))).toContain('ssh-ed25519')
+      socket.destroy()
+    },
+  )
+
   test('SSH refuses blocked users, expired keys and removed keys at once', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
@@ -195,3 +226,16 @@ describe.skipIf(!hasSsh)('signing in and commands over SSH (need OpenSSH)', () =
     await sshWith(world, key, [...shared, '-O', 'exit'], 'git')
   })
 })
+
+const uint32 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+/** A packet before the encryption begins: its length, that of the padding, and both (RFC 4253, section 6). */
+function packet(...parts: readonly Buffer[]): Buffer {
+  const payload = Buffer.concat(parts)
+  const padding = 16 - ((payload.length + 5 + 8) % 8)
+  return Buffer.concat([uint32(payload.length + padding + 1), Buffer.of(padding), payload, Buffer.alloc(padding)])
+}

@@ -9,7 +9,7 @@ import type { SshContext } from './context.ts'
 import { gatherWrites } from './gather.ts'
 import { offerLate } from './late-offer.ts'
 import { type SshLimits, sshLimits } from './limits.ts'
-import { useKeyObjects } from './ssh2-internals.ts'
+import { takeRightGuesses, useKeyObjects } from './ssh2-internals.ts'
 
 /**
  * Algorithms that Node implements natively, fastest first. No compression, because packs are compressed already. No SHA-1.
@@ -101,6 +101,7 @@ export class SshServer implements AsyncDisposable {
     // Clients disconnect in many ways; none is an error of the server.
     connection.on('error', () => socket?.destroySoon())
     if (!socket) return void connection.end()
+    takeRightGuesses(connection)
     useKeyObjects(connection)
     const holder = signIn(connection, context, limits, socket.remoteAddress)
     connection.once('ready', async () => {
