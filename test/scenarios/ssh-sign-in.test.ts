@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import ssh2 from 'ssh2'
 import { describe, expect } from 'vitest'
 import { withTwoFactor } from '../../src/modules/accounts/two-factor/testing.ts'
 import { deployKey, gitSsh, hasSsh, type KeyPair, keyPair, ssh, sshUrl, sshWith, sshWords, withKey } from '../ssh.ts'
@@ -128,6 +129,29 @@ describe.skipIf(!hasSsh)('signing in and commands over SSH (need OpenSSH)', () =
       socket.destroy()
     },
   )
+
+  test('a client that asks whether an RSA key is accepted gets the name of the algorithm it asked for', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const key = await keyPair(folder.path, '-t', 'rsa', '-b', '2048')
+    await world.root.post('/user/keys', { title: 'old', key: key.text })
+    const client = new ssh2.Client()
+    const answers: string[] = []
+    client.on('handshake', () => {
+      const { read } = (client as any)._protocol._packetRW
+      const reading = read.read.bind(read)
+      read.read = (bytes: Buffer) => {
+        const payload = reading(bytes)
+        if (payload[0] === 60) answers.push(payload.toString('latin1', 5, 5 + payload.readUInt32BE(1)))
+        return payload
+      }
+    })
+    client.connect({ port: world.config.sshPort, username: 'git', privateKey: await readFile(key.file) })
+    await once(client, 'ready')
+    client.end()
+    expect(answers).toEqual(['rsa-sha2-256'])
+  })
 
   test('SSH refuses blocked users, expired keys and removed keys at once', async ({ world }) => {
     await using folder = await temporaryFolder()

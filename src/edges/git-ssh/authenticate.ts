@@ -56,13 +56,17 @@ export function signIn(
         if (attempt.signature) {
           known = true
           resolve(sha256)
-        }
+        } else attempt.key.algo = askedAlgorithm(attempt)
         attempt.accept()
       })
       .catch(failed)
   })
   return promise
 }
+
+/** The library calls every RSA key `ssh-rsa`. The answer names what the client asked for (RFC 4252, section 7): asyncssh, for one, insists. */
+const askedAlgorithm = ({ key, hashAlgo }: ssh2.PublicKeyAuthContext): string =>
+  key.algo === 'ssh-rsa' && hashAlgo !== undefined ? hashAlgo.replace('sha', 'rsa-sha2-') : key.algo
 
 /**
  * Whether the key is acceptable and, if there is a signature, whether it is valid. Rejects RSA with SHA-1, which can be forged.
