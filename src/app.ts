@@ -257,12 +257,12 @@ export async function createApp(config: Config, services: Services, overrides: O
       await http.listen({ host, port, ...shared })
       if (config.sshPort === 0) return
       // SSH may be disabled.
-      const [{ SshServer }, { ensureHostKey }] = await Promise.all([
+      const [{ SshServer }, { ensureHostKeys }] = await Promise.all([
         import('./edges/git-ssh/server.ts'),
         import('./edges/git-ssh/host-key.ts'),
       ])
       ssh = new SshServer(
-        ensureHostKey(config.dataDir),
+        ensureHostKeys(config.dataDir),
         { db, log, activity, answersToPush, open },
         overrides.sshLimits,
       )

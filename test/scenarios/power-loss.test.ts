@@ -16,7 +16,7 @@ const missing = noRecorder()
 
 /** What an acknowledged request guarantees to clients. Everything else can be rebuilt. */
 function matters(path: string): boolean {
-  if (/^(?:secrets\.keys|root-credentials|installation|ssh\/host_ed25519)$/.test(path)) return true
+  if (/^(?:secrets\.keys|root-credentials|installation|ssh\/host_(?:ed25519|ecdsa))$/.test(path)) return true
   if (/^(?:blobs|uploads)\/sha256\//.test(path)) return true
   if (!path.startsWith('repositories/') || /\/tmp_|\.(?:lock|import|new|removed)(?:\/|$)/.test(path)) return false
   return /\.git(?:\/(?:HEAD|config|stithy-project|packed-refs|refs(?:\/.*)?|objects(?:\/[0-9a-f]{2}\/.*|\/pack\/.*\.(?:pack|idx))?))?$/.test(

@@ -16,12 +16,13 @@ const run = promisify(execFile)
 const hostKeys = async (port: string, times: number): Promise<Set<string>> => {
   const keys = new Set<string>()
   for (let n = 0; n < times; n++)
-    keys.add((await run('ssh-keyscan', ['-p', port, '-t', 'ed25519', '127.0.0.1'])).stdout.trim())
+    for (const type of ['ed25519', 'ecdsa'])
+      keys.add((await run('ssh-keyscan', ['-p', port, '-t', type, '127.0.0.1'])).stdout.trim())
   return keys
 }
 
 describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
-  test('all workers have the same host key, after a restart too', async () => {
+  test('all workers have the same host keys, after a restart too', async () => {
     const env = {
       ...(await freshEnv()),
       STITHY_SSH_PORT: String(await freePort()),
@@ -31,9 +32,12 @@ describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
     await first.ready()
     expect(first.out).toContain(`ssh://git@127.0.0.1:${env.STITHY_SSH_PORT}/root/hello.git`)
     const keys = await hostKeys(env.STITHY_SSH_PORT, 6)
-    expect([...keys]).toEqual([expect.stringContaining('ssh-ed25519 AAAA')])
-    const { mode } = await stat(join(env.STITHY_DATA_DIR, 'ssh', 'host_ed25519'))
-    expect(mode & 0o777).toBe(0o600)
+    const types = ['ssh-ed25519 AAAA', 'ecdsa-sha2-nistp256 AAAA']
+    expect([...keys]).toEqual(types.map((type) => expect.stringContaining(type)))
+    for (const name of ['host_ed25519', 'host_ecdsa']) {
+      const { mode } = await stat(join(env.STITHY_DATA_DIR, 'ssh', name))
+      expect(mode & 0o777).toBe(0o600)
+    }
     first.process.kill('SIGTERM')
     expect(await first.exit).toBe(0)
 

@@ -43,12 +43,12 @@ export class SshServer implements AsyncDisposable {
   readonly #open = new Set<Socket>()
   readonly #signedIn = new Set<SignedIn>()
 
-  constructor(hostKey: string, context: SshContext, limits: Partial<SshLimits> = {}) {
+  constructor(hostKeys: string[], context: SshContext, limits: Partial<SshLimits> = {}) {
     const all = { ...sshLimits, ...limits }
     this.#unauthenticated = new ConnectionLimiter(all.maxUnauthenticated, all.signInMs)
     this.#idle = new ConnectionLimiter(all.maxIdle, all.idleMs)
     const protocol = new ssh2.Server(
-      { hostKeys: [hostKey], ident: 'Stithy', algorithms, ...keepalive },
+      { hostKeys, ident: 'Stithy', algorithms, ...keepalive },
       (connection, { ip, port }) => this.#welcome(connection, this.#arriving.get(`${ip} ${port}`), context, all),
     )
     this.#sockets = createServer({ noDelay: true }, (socket) => {
