@@ -434,6 +434,25 @@ describe('git over HTTP', () => {
     expect(events).toHaveLength(2)
   })
 
+  test('a client that asks for the URL without .git after the redirect is answered as for the one with it', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project({ visibility: 'public' })
+    const work = await workTree(folder.path)
+    await git(work, 'push', '-q', world.remote(project, world.root), 'main')
+    const ask = async (url: string) => {
+      const { status, text } = await world.anonymous.send('POST', `/${new URL(url).pathname}/git-upload-pack`, {
+        headers: { 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2' },
+        body: '0014command=ls-refs\n00010000',
+      })
+      return [status, text]
+    }
+    const answer = await ask(project.url)
+    expect(answer).toEqual([200, expect.stringMatching(/ refs\/heads\/main\n/)])
+    expect(await ask(project.url.replace(/\.git$/, ''))).toEqual(answer)
+  })
+
   test('URLs without .git redirect to those with it', async ({ world }) => {
     const project = await world.project({ visibility: 'public' })
     const answer = await world.anonymous.get(`//${project.full_path}/info/refs?service=git-upload-pack`)

@@ -12,7 +12,8 @@ const services = new Set<string>(['git-upload-pack', 'git-receive-pack'])
 export const isService = (text: string | null): text is Service => text !== null && services.has(text)
 
 const refs = new RegExp(`^/${repositoryPath}(\\.git)?/info/refs$`)
-const service = new RegExp(`^/${repositoryPath}\\.git/(git-upload-pack|git-receive-pack)$`)
+/** Clients that do not keep the redirected URL, such as isomorphic-git, leave `.git` out here, too. */
+const service = new RegExp(`^/${repositoryPath}(?:\\.git)?/(git-upload-pack|git-receive-pack)$`)
 
 /** `undefined` if the URL does not belong to Git over HTTP. */
 export function parseGitUrl(url: string): GitRequest | undefined {
