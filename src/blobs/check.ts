@@ -13,6 +13,36 @@ export const blobCheck =
     return damaged.has(digest) ? 'is damaged' : undefined
   }
 
+/** A blob that a row names. */
+export type NamedBlob<Key> = {
+  /** Of the row, for the order of a walk. */
+  readonly key: Key
+  /** What it is, for messages: `project 7: its upload 3`. */
+  readonly name: string
+  readonly digest: Digest
+  readonly sizeBytes?: number | undefined
+}
+
+/**
+ * One sentence for each of the named blobs with which something is wrong. `next` returns some of those whose key is above `after`, in order; the first time
+ * it gets a key below all.
+ */
+export async function problemsOf<Key>(
+  check: BlobCheck,
+  { first, next }: { readonly first: Key; readonly next: (after: Key) => Promise<readonly NamedBlob<Key>[]> },
+): Promise<string[]> {
+  const problems: string[] = []
+  for (let after = first; ; ) {
+    const named = await next(after)
+    if (named.length === 0) return problems
+    for (const { name, digest, sizeBytes } of named) {
+      const problem = await check(digest, sizeBytes)
+      if (problem !== undefined) problems.push(`${name} ${problem}`)
+    }
+    after = named.at(-1)!.key
+  }
+}
+
 /** Blobs read at once, so that a store on the network is not waited for blob by blob. */
 const atOnce = 4
 const reportEvery = 10_000_000_000

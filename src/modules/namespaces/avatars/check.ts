@@ -1,20 +1,15 @@
-import type { BlobCheck } from '../../../blobs/check.ts'
+import { type BlobCheck, problemsOf } from '../../../blobs/check.ts'
 import type { Db } from '../../../db/db.ts'
 import { storedAvatars } from './queries.ts'
 
-const page = 1000
-
 /** Describes each avatar and picture of the appearance whose blob is missing or damaged, one sentence each. */
-export async function checkAvatars(db: Db, check: BlobCheck): Promise<string[]> {
-  const problems: string[] = []
-  let after = ''
-  for (;;) {
-    const avatars = await storedAvatars(db, after, page)
-    if (avatars.length === 0) return problems
-    for (const { owner, digest } of avatars) {
-      const problem = await check(digest)
-      if (problem !== undefined) problems.push(`${owner}: its picture ${digest} ${problem}`)
-    }
-    after = avatars.at(-1)!.owner
-  }
-}
+export const checkAvatars = (db: Db, check: BlobCheck): Promise<string[]> =>
+  problemsOf(check, {
+    first: '',
+    next: async (after) =>
+      (await storedAvatars(db, after, 1000)).map(({ owner, digest }) => ({
+        key: owner,
+        name: `${owner}: its picture ${digest}`,
+        digest,
+      })),
+  })

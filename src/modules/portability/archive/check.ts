@@ -1,19 +1,16 @@
-import type { BlobCheck } from '../../../blobs/check.ts'
+import { type BlobCheck, problemsOf } from '../../../blobs/check.ts'
 import type { Db } from '../../../db/db.ts'
 import { storedArchives } from './queries.ts'
 
-const page = 1000
-
 /** Describes each archive of an export, or of an import that waits, whose blob is missing or damaged, one sentence each. */
-export async function checkArchives(db: Db, check: BlobCheck): Promise<string[]> {
-  const problems: string[] = []
-  for (let after = ''; ; ) {
-    const archives = await storedArchives(db, after, page)
-    if (archives.length === 0) return problems
-    for (const { name, digest, size } of archives) {
-      const problem = await check(digest, size ?? undefined)
-      if (problem !== undefined) problems.push(`${name}: its archive ${problem}`)
-    }
-    after = archives.at(-1)!.name
-  }
-}
+export const checkArchives = (db: Db, check: BlobCheck): Promise<string[]> =>
+  problemsOf(check, {
+    first: '',
+    next: async (after) =>
+      (await storedArchives(db, after, 1000)).map(({ name, digest, size }) => ({
+        key: name,
+        name: `${name}: its archive`,
+        digest,
+        sizeBytes: size ?? undefined,
+      })),
+  })
