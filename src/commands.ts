@@ -109,13 +109,19 @@ export async function adopt(config: Config, databaseUrl: string): Promise<string
   return await adoptInstallation(db, folderOf(config))
 }
 
+/** Fails with one sentence unless the database has the schema of this version. */
+async function requireSchema(databaseUrl: string): Promise<void> {
+  await refuseNewerSchema(databaseUrl)
+  await refuseOlderSchema(databaseUrl)
+}
+
 /** Creates an access token for a user. Returns the token; only its digest is stored. */
 export async function createToken(
   config: Config,
   services: Services,
   { username, scopes, name, expiresOn }: TokenRequest,
 ): Promise<string> {
-  await refuseNewerSchema(services.databaseUrl)
+  await requireSchema(services.databaseUrl)
   await using app = await createApp(config, services)
   const ctx = await app.open(null)
   if (expiresOn !== undefined && Number.isNaN(Date.parse(expiresOn))) throw invalid(`${expiresOn} is not a date`)
@@ -136,7 +142,7 @@ export const inspectDatabase = (databaseUrl: string): Promise<DatabaseFacts> => 
 
 /** Prints one line for each user, under a heading. */
 export async function listUsers(databaseUrl: string, print: (line: string) => void): Promise<void> {
-  await refuseNewerSchema(databaseUrl)
+  await requireSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   print(['id', 'username', 'email', 'state', 'role', 'last activity'].join('\t'))
   for await (const people of peopleInBatches(db))
@@ -151,7 +157,7 @@ export async function changeUser(
   username: string,
   action: UserAction,
 ): Promise<readonly string[]> {
-  await refuseNewerSchema(services.databaseUrl)
+  await requireSchema(services.databaseUrl)
   await using app = await createApp(config, services)
   const ctx = await app.open(null)
   const user = await findUserByName(ctx.db, username)
@@ -182,7 +188,7 @@ const reseals = [
  * data folder. Returns the number of encrypted secrets.
  */
 export async function rotateSecrets(config: Config, databaseUrl: string): Promise<number> {
-  await refuseNewerSchema(databaseUrl)
+  await requireSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   await requirePair(db, folderOf(config))
   const file = secretsFile(config)
@@ -207,7 +213,7 @@ export async function checkData(
   { readsBlobs }: { readonly readsBlobs: boolean },
   progress: (line: string) => void,
 ): Promise<readonly string[]> {
-  await refuseNewerSchema(services.databaseUrl)
+  await requireSchema(services.databaseUrl)
   await using db = openDatabase(services.databaseUrl, { readers: 1, writers: 1 })
   await requirePair(db, folderOf(config))
   await using app = await createApp(config, services)
@@ -259,8 +265,7 @@ export async function backup(
   { url, keyFile, full, holder }: BackupRequest,
   progress: (line: string) => void,
 ): Promise<{ made: BackupFacts; removed: number }> {
-  await refuseNewerSchema(databaseUrl)
-  await refuseOlderSchema(databaseUrl)
+  await requireSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   await requirePair(db, folderOf(config))
   const { manifest, removed } = await makeBackup({
@@ -346,7 +351,7 @@ export async function moveBlobs(
   { to, skipDamaged }: { to: string; skipDamaged: boolean },
   progress: (line: string) => void,
 ): Promise<Moved> {
-  await refuseNewerSchema(databaseUrl)
+  await requireSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 2, writers: 4 })
   await requirePair(db, folderOf(config))
   const missingIn = (blobs: BlobStore) => checkNamedBlobs(db, blobCheck(blobs))

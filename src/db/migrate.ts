@@ -51,7 +51,7 @@ function requireKnown(applied: ReadonlySet<string>, files: readonly string[]): v
   )
 }
 
-/** Fails with one sentence if migrations of this version are missing. */
+/** Fails with one sentence if migrations of this version, or all tables, are missing. */
 export async function refuseOlderSchema(url: string): Promise<void> {
   const client = newClient(connectionOptions(url, 'schema'))
   await client.connect()
@@ -59,7 +59,12 @@ export async function refuseOlderSchema(url: string): Promise<void> {
     const { rows } = await client.query<{ is_there: boolean }>(
       `select to_regclass('schema_migrations') is not null as is_there`,
     )
-    const applied = rows[0]!.is_there ? await appliedTo(client) : new Set()
+    if (!rows[0]!.is_there)
+      throw new Failure(
+        'conflict',
+        'There is no installation in this database: set STITHY_DATABASE_URL to the one of the service, or start the service.',
+      )
+    const applied = await appliedTo(client)
     if ((await migrationFiles()).some((file) => !applied.has(file)))
       throw new Failure(
         'conflict',

@@ -479,3 +479,11 @@ describe('a slow database', () => {
     await runner.stop()
   })
 })
+
+test('a start of the runner logs no warning', async ({ world }) => {
+  const lines: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) })
+  const runner = await startRunner(world, await contextFor(world, null), [], { log })
+  await runner.stop()
+  expect(lines).toEqual([])
+})

@@ -47,6 +47,12 @@ export type JobRunner = {
   stop(): Promise<void>
 }
 
+/** The level of a message of graphile-worker. It warns at each start that there are more slots than connections, as is intended: a job holds one only briefly. */
+const levelOf = (level: string, message: string): 'debug' | 'warn' | 'error' => {
+  if (level === 'warning') return message.includes('maxPoolSize') ? 'debug' : 'warn'
+  return level === 'error' ? 'error' : 'debug'
+}
+
 /** Slots that only certain jobs use, in a runner of graphile-worker of their own. */
 type Lane = {
   readonly jobs: readonly Job<any>[]
@@ -116,9 +122,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
         noHandleSignals: true,
         pollInterval,
         ...(shares && { forbiddenFlags: () => shares.usedUp }),
-        logger: new Logger(
-          () => (level, message) => log[level === 'warning' ? 'warn' : level === 'error' ? 'error' : 'debug'](message),
-        ),
+        logger: new Logger(() => (level, message) => log[levelOf(level, message)](message)),
         taskList: {
           [probe.name]: () => watch.taking(async () => {}),
           ...Object.fromEntries(

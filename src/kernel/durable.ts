@@ -1,4 +1,4 @@
-import { closeSync, fsync as fsyncCallback, fsyncSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fsync as fsyncCallback, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -61,6 +61,19 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
     throw isMissing(error) ? await reasonAgainst(resolve(path), error) : error
   })
   if (first !== undefined) await syncFolders(parentsOfNew(resolve(first), resolve(path)))
+}
+
+/**
+ * Like `makeFolder`, but synchronous; for startup code. Without the option `recursive` of Node, which never returns where the system
+ * creates no folders (`/proc`, automounts), and gives a wrong reason on a read-only disk.
+ */
+export function makeFolderNow(path: string, mode: number): void {
+  const folder = resolve(path)
+  if (existsSync(folder) && statSync(folder).isDirectory()) return
+  const parent = dirname(folder)
+  if (!existsSync(parent)) makeFolderNow(parent, mode)
+  mkdirSync(folder, { mode })
+  syncFolderNow(parent)
 }
 
 /** The error of the topmost folder that cannot be created: Node reports a read-only disk or an exhausted quota as `ENOENT` of the whole path. */

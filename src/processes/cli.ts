@@ -183,10 +183,11 @@ function refuseOptions(values: Values, command: string): void {
 
 async function migrate(config: Config, parts: Parts, terminal: Terminal): Promise<void> {
   const app = await loadAppModule(parts.appModule)
-  await withDatabase(config, terminal, async (url) => {
+  const bringUpToDate = async (url: string) => {
     await app.requireOwn(config, url)
     await app.migrate(url, terminal.out)
-  })
+  }
+  await withDatabase(config, terminal, bringUpToDate, { mayCreate: true })
   terminal.out('The database is up to date.')
 }
 

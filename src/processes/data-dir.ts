@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { answers } from '../db/embedded/orphans.ts'
 import { shortFolder } from '../db/embedded/socket-folder.ts'
-import { parentsOfNew, syncFolderNow } from '../kernel/durable.ts'
+import { makeFolderNow, syncFolderNow } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { systemReason } from './explain.ts'
 import { identityOf } from './process-identity.ts'
@@ -43,13 +43,12 @@ export async function lockDataDir(dataDir: string, { toRestore = false } = {}): 
   const mine = join(dataDir, `lock.${process.pid}`)
   const text = `${process.pid} ${identityOf(process.pid)}\n`
   try {
-    const made = mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    if (made !== undefined) parentsOfNew(resolve(made), resolve(dataDir)).forEach(syncFolderNow)
+    makeFolderNow(dataDir, 0o700)
     writeFileSync(mine, text, { mode: 0o600 })
   } catch (cause) {
     throw new Failure(
       'unavailable',
-      `Cannot write to the data folder ${dataDir} (STITHY_DATA_DIR): ${systemReason(cause)}.`,
+      `Cannot write to the data folder ${dataDir} (STITHY_DATA_DIR): ${(cause as NodeJS.ErrnoException).code === 'EEXIST' ? 'not a folder' : systemReason(cause)}.`,
       { cause },
     )
   }

@@ -46,7 +46,8 @@ export async function doctor({ config: read, parts, terminal, mailTo }: DoctorOp
       report(await check())
   }
   const count = (level: Finding['level']) => all.filter((each) => each.level === level).length
-  terminal.out(`${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed`)
+  const warnings = count('warning')
+  terminal.out(`${count('ok')} ok, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}, ${count('failed')} failed`)
   return count('failed') > 0 ? 1 : 0
 }
 

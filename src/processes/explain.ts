@@ -1,8 +1,9 @@
 import { getSystemErrorMap } from 'node:util'
 import { StoreUnavailable } from '../blobs/blob-store.ts'
 import { ConfigError } from '../config.ts'
-import { DatabaseLost } from '../db/connection-errors.ts'
+import { DatabaseLost, toConnectionError } from '../db/connection-errors.ts'
 import { Failure } from '../kernel/failure.ts'
+import { isDiskFull } from '../kernel/full-disk.ts'
 
 /** The message for an error, and whether the user can act on it (otherwise it is a bug, and the stack is shown). */
 export type Explanation = { sentence: string; expected: boolean }
@@ -16,6 +17,7 @@ export function explain(error: unknown): Explanation {
     return { sentence: `The object storage is unavailable: ${error.reason}.`, expected: true }
   if (error instanceof ConfigError || error instanceof Failure) return { sentence: error.message, expected: true }
   if (!(error instanceof Error)) return { sentence: `Unexpected error: ${String(error)}`, expected: false }
+  if (isDiskFull(error)) return { sentence: `A disk is full: ${error.message}. Make room there.`, expected: true }
   const { code, syscall, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   if (syscall === 'listen') return { sentence: cannotListen(error, `${address}:${port}`), expected: true }
   if (syscall === 'connect' || (error instanceof AggregateError && code !== undefined)) {
@@ -28,6 +30,10 @@ export function explain(error: unknown): Explanation {
   }
   if (syscall !== undefined && path !== undefined) {
     return { sentence: `Cannot use ${path}: ${systemReason(error)}.`, expected: true }
+  }
+  if (toConnectionError(error) instanceof DatabaseLost) {
+    const advice = 'Check STITHY_DATABASE_URL and the log of the database.'
+    return { sentence: `The database is not available: ${error.message}. ${advice}`, expected: true }
   }
   return { sentence: `Unexpected error: ${error.message}`, expected: false }
 }

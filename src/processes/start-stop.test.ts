@@ -273,6 +273,39 @@ describe('refused starts', () => {
     )
   })
 
+  test('a start on a file instead of a data folder is refused', async () => {
+    const file = join(await temporaryFolder(), 'file')
+    writeFileSync(file, '')
+    expect(await refusal({ STITHY_DATA_DIR: file })).toBe(
+      `Cannot write to the data folder ${file} (STITHY_DATA_DIR): not a folder.`,
+    )
+  })
+
+  test.runIf(process.platform === 'linux')('a start where the system creates no folders is refused', async () => {
+    expect(await refusal({ STITHY_DATA_DIR: '/proc/stithy/data' })).toBe(
+      'Cannot write to the data folder /proc/stithy/data (STITHY_DATA_DIR): no such file or directory.',
+    )
+  })
+
+  test.for(
+    [
+      ['token', 'create', '--user', 'root', '--scopes', 'api'],
+      ['user', 'list'],
+      ['check'],
+      ['rotate-secrets'],
+      ['adopt'],
+    ].map((words) => ({ words, command: words.slice(0, 2).join(' ') })),
+  )('$command is refused before the first start, and creates no installation', async ({ words }) => {
+    const folder = join(await temporaryFolder(), 'data')
+    const sentence = (place: string) =>
+      `There is no installation in ${place}: set STITHY_DATA_DIR to the data folder of the service, or start the service.`
+    expect(await refusal({ STITHY_DATA_DIR: folder }, words)).toBe(sentence(folder))
+    expect(existsSync(folder)).toBe(false)
+    mkdirSync(folder)
+    expect(await refusal({ STITHY_DATA_DIR: folder }, words)).toBe(sentence(folder))
+    expect(existsSync(join(folder, 'postgres'))).toBe(false)
+  })
+
   test('a start without a reachable database is refused', async () => {
     const port = await freePort()
     const url = `postgresql://ann:secret@127.0.0.1:${port}/forge`

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
@@ -167,6 +168,30 @@ describe('stithy token', () => {
       code: 1,
       err: expect.stringMatching(/^expires_at must be before/),
     })
+  })
+})
+
+describe('a wrong database', () => {
+  test('a database without tables, and a server that is no PostgreSQL, are refused in one sentence', async ({
+    world,
+  }) => {
+    const env = await envOf(world)
+    const other = new URL(env['STITHY_DATABASE_URL']!)
+    other.pathname = '/postgres'
+    expect(await command(['user', 'list'], { ...env, STITHY_DATABASE_URL: other.href })).toEqual({
+      code: 1,
+      out: '',
+      err: 'There is no installation in this database: set STITHY_DATABASE_URL to the one of the service, or start the service.\n',
+    })
+    const server = createTcpServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const url = `postgresql://ann:secret@127.0.0.1:${port}/stithy`
+    const { code, err } = await command(['user', 'list'], { ...env, STITHY_DATABASE_URL: url })
+    expect(code).toBe(1)
+    expect(err).toMatch(/^The database .*\n$/)
+    expect(err).not.toContain('    at ')
   })
 })
 

@@ -80,6 +80,9 @@ export async function startEmbedded({
   return { url: urlOf(layout), pid: child.pid!, exited, stop, [Symbol.asyncDispose]: stop }
 }
 
+/** Whether a start has created a database in this data folder. The caller may read the folder. */
+export const hasCluster = (dataDir: string): boolean => existsSync(layoutOf(dataDir).cluster)
+
 /** URL of a PostgreSQL that another process runs in this data folder; undefined if none responds. */
 export async function findEmbedded(dataDir: string): Promise<string | undefined> {
   const layout = layoutOf(dataDir)
