@@ -24,7 +24,7 @@ export const feedRow = {
   target_id: nullable(integer),
   target_iid: nullable(integer),
   target_title: nullable(text),
-  /** Of a comment: its note, which exists. Null for comments of an earlier release that cannot be told from others. */
+  /** Of a comment: its note, which exists. Null for comments of an earlier release that look like others. */
   note_id: nullable(integer),
   push: nullable(json<PushedRefs>()),
   created_at: timestamp,
