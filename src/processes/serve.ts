@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { flushCompileCache } from 'node:module'
 import { siteAt, sshUrlToRepo } from '../api/site.ts'
@@ -20,6 +20,11 @@ const graceMs = 10_000
 export async function serve(config: Config, parts: Parts, terminal: Terminal, stop: StopRequest): Promise<void> {
   const notices = noticesOn(terminal)
   using _lock = await lockDataDir(config.dataDir)
+  const { uid } = statSync(config.dataDir)
+  if (uid !== 0 && process.geteuid?.() === 0)
+    notices.say(
+      `${config.dataDir} belongs to user ${uid}, who cannot use what root creates there: start Stithy as user ${uid}.`,
+    )
   const closed = closeToOthers(config)
   if (closed > 0) notices.say(`Made ${closed} files and folders private that other users could reach.`)
   // Leftovers of uploads and fetches; no process is handling any yet.

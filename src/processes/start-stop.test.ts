@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -230,6 +230,15 @@ test('a process that keeps ending stops the service with one sentence', async ()
   const lines = service.err.trim().split('\n')
   expect(lines.at(-1)).toBe('The jobs process ended 6 times in a row (the jobs are broken): Stithy stops.')
   expect(lines).toHaveLength(6)
+})
+
+test.runIf(process.getuid?.() === 0)('a start by root in the data folder of another user says so', async () => {
+  const folder = await temporaryFolder()
+  chownSync(folder, 1, 1)
+  const service = await serve({ STITHY_DATA_DIR: folder })
+  expect(service.out).toContain(
+    `${folder} belongs to user 1, who cannot use what root creates there: start Stithy as user 1.`,
+  )
 })
 
 describe('refused starts', () => {
