@@ -73,10 +73,22 @@ function findNode() {
     throw new Refusal(`Stithy needs ${name} ${expected}, and ${folder} has ${version ?? 'something else'}: run npm ci.`)
   }
   const running = process.versions.node
-  if (Number.parseInt(running, 10) >= oldestMajor) return realpathSync(process.execPath)
+  if (Number.parseInt(running, 10) >= oldestMajor) {
+    requirePackages()
+    return realpathSync(process.execPath)
+  }
   throw new Refusal(
     `Stithy needs Node ${oldestMajor} or newer and this is ${running}: install a newer one, or run npm ci without --omit=optional.`,
   )
+}
+
+/** Throws a Refusal where `npm ci` has not run: here, or where this package is installed with others. */
+function requirePackages() {
+  const { dependencies: required = {} } = readJson(join(root, 'package.json'))
+  const { resolve } = nodeModule.createRequire(join(root, 'package.json'))
+  const isMissing = (name) => !resolve.paths(name)?.some((folder) => existsSync(join(folder, name)))
+  if (Object.keys(required).some(isMissing))
+    throw new Refusal(`The packages that Stithy needs are not installed: run npm ci in ${root}.`)
 }
 
 /** Whether the running Node is linked to musl: the start of an ELF file names the dynamic loader. */

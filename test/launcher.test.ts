@@ -68,6 +68,19 @@ const run = (folder: string, version: string, ...words: string[]) => runWith(fol
 /** A Node before 22.15 cannot replace its process. */
 const withoutExecve = before('process.execve = undefined')
 
+test('a start before npm ci is refused in one sentence', async () => {
+  const folder = await installation('console.log("started")')
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ type: 'module', dependencies: { 'no-such-package': '1' } }),
+  )
+  expect(run(folder, '24.0.0')).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: `The packages that Stithy needs are not installed: run npm ci in ${folder}.\n`,
+  })
+})
+
 test('an old Node without a packaged one is refused in one sentence', async () => {
   const folder = await installation('console.log("started")')
   for (const version of ['20.11.1', '22.18.0']) {
