@@ -94,12 +94,12 @@ export const receiversOf = (
       from hooks h
       where h.project_id = ${project_id}
         or h.namespace_id = any(
-          (
-            select n.traversal_ids from projects p join namespaces n on n.id = p.namespace_id where p.id = ${project_id}
-          )::bigint[]
-        )
-        or h.namespace_id = any(
           coalesce(
+            (
+              select n.traversal_ids
+              from projects p join namespaces n on n.id = p.namespace_id
+              where p.id = ${project_id}
+            ),
             (select n.traversal_ids from namespaces n where n.id = ${group_id}),
             array(select jsonb_array_elements_text(${JSON.stringify(facts['ancestor_ids'] ?? [])}::jsonb)::bigint)
           )

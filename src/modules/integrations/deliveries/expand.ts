@@ -44,7 +44,7 @@ export async function expandEvents(ctx: Ctx): Promise<'more' | 'waiting' | 'noth
   if (events.length === 0) return (await hasNewEvents(ctx.db)) ? 'waiting' : 'nothing'
   const receivers = new Map<string, Promise<ReceiverRow[]>>()
   const receiversAt = (event: RecordedEvent) => {
-    // Of a group that is gone, only the event of its end has the groups that were above it.
+    // Of a project or group that is gone, the event has the groups that were above it.
     const place = `${event.project_id} ${event.group_id} ${event.facts['ancestor_ids'] ?? ''}`
     const found = receivers.get(place) ?? receiversOf(ctx.db, event)
     receivers.set(place, found)

@@ -4,6 +4,7 @@ import { within } from '../../namespaces/index.ts'
 import type { Trigger } from '../hooks/triggers.ts'
 import { groupFacts, projectFacts } from './facts-queries.ts'
 import { ruleOf } from './rules.ts'
+import { shownOfGroup } from './shown-queries.ts'
 
 const lastEvent = (place: Sql): Sql => sql`(select e.kind from events e where ${place} order by e.id desc limit 1)`
 
@@ -50,8 +51,8 @@ export const recordDeletedProjects = (tx: Tx, inside: Sql, actorId: number | nul
 export const recordDeletedSubgroups = (tx: Tx, groupId: number, actorId: number | null): Promise<number> => {
   const { triggers } = ruleOf('group_deleted')
   return tx.run(sql`
-    insert into hook_events (kind, group_id, actor_id, payload, facts)
-    select 'group_deleted', d.id, ${actorId}::bigint, '{}', ${groupFacts(raw('d.id'))}
+    insert into hook_events (kind, group_id, actor_id, payload, facts, shown)
+    select 'group_deleted', d.id, ${actorId}::bigint, '{}', ${groupFacts(raw('d.id'))}, ${shownOfGroup(raw('d.id'))}
     from namespaces d
     where (
         ${systemHook(triggers)}

@@ -1,5 +1,4 @@
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { labelsTableOf, timeSpentSql } from '../../discussion/index.ts'
 import type { FactsOf } from './rules.ts'
 
 /** A time in the format of payloads: `2017-09-15 16:50:55 UTC`. */
@@ -7,35 +6,7 @@ export const payloadTime = (column: string): Sql =>
   raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')`)
 
 /** A number in the payload of the event `e`. */
-const numberIn = (name: string): Sql => raw(`(e.payload ->> '${name}')::bigint`)
-
-/** Attributes that issues and merge requests have in common, of the row `m`. */
-const planned = (type: 'Issue' | 'MergeRequest'): Sql => {
-  const [column, assignees] =
-    type === 'Issue'
-      ? [raw('issue_id'), raw('issue_assignees')]
-      : [raw('merge_request_id'), raw('merge_request_assignees')]
-  return sql`
-    'title', m.title, 'state', m.state, 'milestone_id', m.milestone_id, 'discussion_locked', m.discussion_locked,
-    'time_estimate', m.time_estimate, 'total_time_spent', ${timeSpentSql(type, raw('m.id'))}, 'updated_at',
-    ${payloadTime('m.updated_at')}, 'label_ids',
-    (select coalesce(jsonb_agg(ml.label_id), '[]') from ${labelsTableOf(type)} ml where ml.${column} = m.id),
-    'assignee_ids',
-    (select coalesce(jsonb_agg(a.user_id order by a.user_id), '[]') from ${assignees} a where a.${column} = m.id)
-  `
-}
-
-const issueFacts = (id: Sql) => sql`
-  (
-    select jsonb_build_object(
-      ${planned('Issue')}, 'confidential', m.confidential, 'due_date', m.due_date, 'weight', m.weight,
-      'relative_position', m.relative_position, 'moved_to_id', m.moved_to_id, 'closed_at',
-      ${payloadTime('m.closed_at')}
-    )
-    from issues m
-    where m.id = ${id}
-  )
-`
+export const numberIn = (name: string): Sql => raw(`(e.payload ->> '${name}')::bigint`)
 
 /** Ids of the reviewers of the merge request `m`. */
 export const reviewerIdsSql: Sql = sql`
@@ -43,18 +14,6 @@ export const reviewerIdsSql: Sql = sql`
     select coalesce(jsonb_agg(r.user_id order by r.user_id), '[]')
     from merge_request_reviewers r
     where r.merge_request_id = m.id
-  )
-`
-
-const mergeRequestFacts = (id: Sql) => sql`
-  (
-    select jsonb_build_object(
-      ${planned('MergeRequest')}, 'merge_status', m.merge_status, 'target_branch', m.target_branch,
-      'merge_error', m.merge_error, 'merge_commit_sha', m.merge_commit_oid, 'head', d.head_oid, 'reviewer_ids',
-      ${reviewerIdsSql}
-    )
-    from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
-    where m.id = ${id}
   )
 `
 
@@ -84,8 +43,9 @@ export const groupFacts = (id: Sql): Sql => sql`
 `
 
 const statements: Readonly<Record<FactsOf, Sql>> = {
-  issue: issueFacts(numberIn('issue_id')),
-  merge_request: mergeRequestFacts(numberIn('merge_request_id')),
+  issue: sql`
+    (select jsonb_build_object('confidential', m.confidential) from issues m where m.id = ${numberIn('issue_id')})
+  `,
   note: sql`
     (
       select jsonb_build_object('confidential', m.confidential)
@@ -93,22 +53,9 @@ const statements: Readonly<Record<FactsOf, Sql>> = {
       where e.payload ->> 'noteable_type' = 'Issue' and m.id = ${numberIn('noteable_id')}
     )
   `,
-  status: sql`
-    (
-      select jsonb_build_object(
-        'status', s.status, 'started_at', ${payloadTime('s.started_at')}, 'finished_at',
-        ${payloadTime('s.finished_at')}, 'duration', extract(epoch from s.finished_at - s.started_at)
-      )
-      from commit_statuses s
-      where s.id = ${numberIn('status_id')}
-    )
-  `,
   pipeline: sql`
     (
-      select jsonb_build_object(
-        'ref', p.ref, 'tag', p.tag, 'status', p.status, 'finished_at', ${payloadTime('p.finished_at')},
-        'duration', p.duration
-      )
+      select jsonb_build_object('ref', p.ref, 'tag', p.tag, 'status', p.status)
       from pipelines p
       where p.id = ${numberIn('pipeline_id')}
     )

@@ -4,13 +4,13 @@ import { test } from '../../../../test/world.ts'
 import type { Statement, Tx } from '../../../db/db.ts'
 import type { AnyEvent } from '../../../events/catalogue.ts'
 import { recordHookEvents } from './record-queries.ts'
-import { ruleOf } from './rules.ts'
+import { type HookedEvent, ruleOf } from './rules.ts'
 
 /** What records an event. */
-async function statementOf(event: AnyEvent, kind: Parameters<typeof ruleOf>[0]): Promise<Statement> {
+async function statementOf(event: AnyEvent & { kind: HookedEvent }): Promise<Statement> {
   const statements: Statement[] = []
   const run = async (statement: Statement) => statements.push(statement)
-  await recordHookEvents({ run } as unknown as Tx, [event], ruleOf(kind))
+  await recordHookEvents({ run } as unknown as Tx, [event], ruleOf(event.kind))
   return statements[0]!
 }
 
@@ -21,6 +21,6 @@ test('an event does not read the hooks of other projects and groups', async ({ w
     { kind: 'member_added', groupId: 1, actorId: 1, payload: member },
     { kind: 'user_created', actorId: 1, payload: { user_id: 1, confirmed: true } },
   ] as const
-  const statements = await Promise.all(events.map((event) => statementOf(event as AnyEvent, event.kind)))
+  const statements = await Promise.all(events.map((event) => statementOf(event as Parameters<typeof statementOf>[0])))
   for (const tables of await wholeReadsWithManyHooks(world, statements)) expect(tables).not.toContain('hooks')
 })

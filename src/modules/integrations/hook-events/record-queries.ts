@@ -4,7 +4,8 @@ import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { AnyEvent } from '../../../events/catalogue.ts'
 import type { Trigger } from '../hooks/triggers.ts'
 import { factsSql } from './facts-queries.ts'
-import type { Rule } from './rules.ts'
+import type { HookedEvent, Rule } from './rules.ts'
+import { shownSql } from './shown-queries.ts'
 
 /** Hooks `h` with one of these flags. */
 const receiving = (triggers: readonly Trigger[]): Sql => sql`h.triggers && ${triggers}::text[]`
@@ -30,11 +31,28 @@ const isWanted = (triggers: readonly Trigger[]): Sql => sql`
   )
 `
 
+/** The groups above the event `e`, and its own: their hooks receive it also when project or group are gone. */
+const ancestorsSql = sql`
+  jsonb_build_object(
+    'ancestor_ids',
+    (
+      select n.traversal_ids
+      from namespaces n
+      where n.id = coalesce(e.group_id, (select p.namespace_id from projects p where p.id = e.project_id))
+    )
+  )
+`
+
 /**
  * Records events of one kind for the hooks that may receive them, and wakes the sender after the commit. One statement, which writes
  * nothing if there is no such hook: how many there are does not matter.
  */
-export function recordHookEvents(tx: Tx, events: readonly AnyEvent[], { triggers, facts }: Rule): Promise<number> {
+export function recordHookEvents(
+  tx: Tx,
+  events: readonly (AnyEvent & { kind: HookedEvent })[],
+  { triggers, facts }: Rule,
+): Promise<number> {
+  const { kind } = events[0]!
   const rows = events.map(({ kind, projectId, groupId, actorId, payload, facts }) => ({
     kind,
     project_id: projectId,
@@ -45,9 +63,10 @@ export function recordHookEvents(tx: Tx, events: readonly AnyEvent[], { triggers
   }))
   return tx.run(sql`
     with recorded as (
-      insert into hook_events (kind, project_id, group_id, actor_id, payload, facts)
+      insert into hook_events (kind, project_id, group_id, actor_id, payload, facts, shown)
       select e.kind, e.project_id, e.group_id, e.actor_id, e.payload,
-        e.facts || coalesce(${facts ? factsSql(facts) : raw('null::jsonb')}, '{}')
+        e.facts || ${ancestorsSql} || coalesce(${facts ? factsSql(facts) : raw('null::jsonb')}, '{}'),
+        ${shownSql(kind)}
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e (
         kind text, project_id bigint, group_id bigint, actor_id bigint, payload jsonb, facts jsonb
       )

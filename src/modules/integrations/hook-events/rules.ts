@@ -1,17 +1,18 @@
 import type { EventName } from '../../../events/catalogue.ts'
 import { systemEvents, type Trigger } from '../hooks/triggers.ts'
 
-/** The kinds of rows that facts are read from when an event is recorded. */
-export type FactsOf = 'issue' | 'merge_request' | 'note' | 'status' | 'pipeline' | 'project' | 'group' | 'user'
+/** The kinds of rows that facts are read from when an event is recorded: what decides which hooks receive it, and the whole payload of some. */
+export type FactsOf = 'issue' | 'note' | 'pipeline' | 'project' | 'group' | 'user'
 
 /** Which hooks an event may concern, and what must be read before it changes or disappears. */
 export type Rule = { readonly triggers: readonly Trigger[]; readonly facts?: FactsOf }
 
 const issues: Rule = { triggers: ['issues_events', 'confidential_issues_events'], facts: 'issue' }
-const mergeRequests: Rule = { triggers: ['merge_requests_events'], facts: 'merge_request' }
+const mergeRequests: Rule = { triggers: ['merge_requests_events'] }
 const wikiPages: Rule = { triggers: ['wiki_page_events'] }
 const releases: Rule = { triggers: ['releases_events'] }
-const members: Rule = { triggers: ['member_events', systemEvents] }
+// The account may be deleted.
+const members: Rule = { triggers: ['member_events', systemEvents], facts: 'user' }
 const projects: Rule = { triggers: [systemEvents], facts: 'project' }
 const groups: Rule = { triggers: ['subgroup_events', systemEvents], facts: 'group' }
 const users: Rule = { triggers: [systemEvents], facts: 'user' }
@@ -33,7 +34,7 @@ export const hookRules = {
   merge_request_unapproved: mergeRequests,
   note_created: { triggers: ['note_events', 'confidential_note_events'], facts: 'note' },
   pipeline_changed: { triggers: ['pipeline_events'], facts: 'pipeline' },
-  commit_status_changed: { triggers: ['job_events'], facts: 'status' },
+  commit_status_changed: { triggers: ['job_events'] },
   wiki_page_created: wikiPages,
   wiki_page_updated: wikiPages,
   wiki_page_deleted: wikiPages,
@@ -42,8 +43,7 @@ export const hookRules = {
   release_deleted: releases,
   member_added: members,
   member_updated: members,
-  // The account may be what was deleted.
-  member_removed: { ...members, facts: 'user' },
+  member_removed: members,
   project_created: projects,
   project_deleted: projects,
   project_renamed: projects,

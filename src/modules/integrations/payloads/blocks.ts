@@ -1,4 +1,3 @@
-import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo, sshUrlToRepo } from '../../../api/site.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { shownPath } from '../../../git/format/text.ts'
@@ -16,6 +15,7 @@ import {
   type ProjectBlockRow,
   type UserBlockRow,
 } from './queries.ts'
+import { type PayloadCtx, withGone } from './shown.ts'
 
 /* Parts that several payloads have. Source of their keys: supplement to the API documents, "Shared blocks". */
 
@@ -29,15 +29,17 @@ const cut = (text: string, maximum: number): string => text.slice(0, maximum).to
 /** A project with what payloads show of it. */
 export class PayloadProject {
   readonly row: ProjectBlockRow
-  readonly #ctx: Ctx
+  readonly #ctx: PayloadCtx
 
-  constructor(ctx: Ctx, row: ProjectBlockRow) {
+  constructor(ctx: PayloadCtx, row: ProjectBlockRow) {
     this.row = row
     this.#ctx = ctx
   }
 
-  static async load(ctx: Ctx, id: number | null): Promise<PayloadProject | undefined> {
-    const row = id === null ? undefined : await findProjectBlock(ctx.db, id)
+  static async load(ctx: PayloadCtx, id: number | null): Promise<PayloadProject | undefined> {
+    if (id === null) return undefined
+    const recorded = ctx.shown?.project
+    const row = (await findProjectBlock(ctx.db, id)) ?? (recorded?.id === id ? recorded : undefined)
     return row && new PayloadProject(ctx, row)
   }
 
@@ -142,7 +144,7 @@ async function pathsOf(repo: Repository, commit: Commit) {
 }
 
 /** Block U, with the id and the public address that later releases add. */
-export const userBlock = (ctx: Ctx, user: UserBlockRow) => ({
+export const userBlock = (ctx: PayloadCtx, user: UserBlockRow) => ({
   id: user.id,
   name: user.name,
   username: user.username,
@@ -155,11 +157,14 @@ export type UserBlock = ReturnType<typeof userBlock>
 const goneUser = { id: null, name: null, username: null, avatar_url: null, email: '' }
 
 /** Block U of an account; with nulls if it is gone. */
-export const userOf = async (ctx: Ctx, id: number | null) =>
+export const userOf = async (ctx: PayloadCtx, id: number | null) =>
   (await usersOf(ctx, id === null ? [] : [id]))[0] ?? goneUser
 
-export const usersOf = async (ctx: Ctx, ids: readonly number[]): Promise<UserBlock[]> =>
-  ids.length === 0 ? [] : (await findUserBlocks(ctx.db, ids)).map((user) => userBlock(ctx, user))
+export async function usersOf(ctx: PayloadCtx, ids: readonly number[]): Promise<UserBlock[]> {
+  if (ids.length === 0) return []
+  const recorded = ctx.shown?.users?.map((user) => ({ ...user, email: '' }))
+  return withGone(await findUserBlocks(ctx.db, ids), ids, recorded).map((user) => userBlock(ctx, user))
+}
 
 /** Block L. */
 const labelBlock = ({ project_id, group_id, ...label }: LabelBlockRow) => ({
@@ -170,5 +175,5 @@ const labelBlock = ({ project_id, group_id, ...label }: LabelBlockRow) => ({
   type: project_id === null ? 'GroupLabel' : 'ProjectLabel',
 })
 
-export const labelsOf = async (ctx: Ctx, ids: readonly number[]) =>
-  ids.length === 0 ? [] : (await findLabelBlocks(ctx.db, ids)).map(labelBlock)
+export const labelsOf = async (ctx: PayloadCtx, ids: readonly number[]) =>
+  ids.length === 0 ? [] : withGone(await findLabelBlocks(ctx.db, ids), ids, ctx.shown?.labels).map(labelBlock)

@@ -5,6 +5,7 @@ import { mergeRequestPayload } from './merge-request.ts'
 import { notePayload } from './note.ts'
 import { jobPayload, pipelinePayload } from './pipeline.ts'
 import { pushPayload, repositoryUpdatePayload } from './push.ts'
+import { findShown } from './recorded-queries.ts'
 import { releasePayload } from './release.ts'
 import type { Builder, Source } from './source.ts'
 import { memberPayload, subgroupPayload, systemPayload } from './system.ts'
@@ -28,8 +29,8 @@ const builders: Readonly<Record<Trigger, Builder>> = {
   system_events: systemPayload,
 }
 
-/** The body that a hook receives, as JSON text; undefined if what the event is about is gone. */
+/** The body that a hook receives, as JSON text; undefined if what the event is about is gone and was not recorded. */
 export async function buildPayload(ctx: Ctx, source: Source): Promise<string | undefined> {
-  const payload = await builders[source.trigger](ctx, source)
+  const payload = await builders[source.trigger]({ ...ctx, shown: await findShown(ctx.db, source.event.id) }, source)
   return payload && JSON.stringify(payload)
 }

@@ -1,5 +1,5 @@
-import type { Ctx } from '../../../api/ctx.ts'
 import { labelsOf, usersOf } from './blocks.ts'
+import type { PayloadCtx } from './shown.ts'
 import type { RecordedEvent } from './source.ts'
 
 type Changes = Readonly<Record<string, readonly [before: unknown, now: unknown]>>
@@ -15,8 +15,8 @@ const idsIn = (value: unknown): number[] =>
     ? value.flatMap((each) => (typeof each === 'number' ? each : typeof each?.id === 'number' ? each.id : []))
     : []
 
-/** The `changes` of a payload. Old labels that were deleted since are left out. */
-export async function changesBlock(ctx: Ctx, event: RecordedEvent): Promise<Record<string, object>> {
+/** The `changes` of a payload. */
+export async function changesBlock(ctx: PayloadCtx, event: RecordedEvent): Promise<Record<string, object>> {
   const block: Record<string, object> = {}
   for (const [name, [previous, current]] of Object.entries(changesIn(event))) {
     if (name === 'state') block['state_id'] = { previous: stateId(previous), current: stateId(current) }

@@ -1,12 +1,12 @@
-import type { Ctx } from '../../../api/ctx.ts'
 import { timeStats } from '../../discussion/index.ts'
 import { labelsOf, PayloadProject, userOf, usersOf } from './blocks.ts'
 import { actionOf, atEvent, changesBlock, stateId } from './changes.ts'
-import { findIssueRow, type IssueRow } from './queries.ts'
+import { confidentialAmong, findIssueRow, type IssueRow } from './queries.ts'
+import type { PayloadCtx } from './shown.ts'
 import { type Builder, idIn } from './source.ts'
 
 /** The `object_attributes` of an issue, without `action`. */
-export async function issueAttributes(ctx: Ctx, project: PayloadProject, issue: IssueRow) {
+export async function issueAttributes(ctx: PayloadCtx, project: PayloadProject, issue: IssueRow) {
   const { human_total_time_spent, human_time_estimate } = timeStats(issue, ctx)
   return {
     author_id: issue.author_id,
@@ -43,11 +43,13 @@ export async function issueAttributes(ctx: Ctx, project: PayloadProject, issue: 
 }
 
 export const issuePayload: Builder = async (ctx, { event, trigger }) => {
-  const row = await findIssueRow(ctx.db, idIn(event.payload, 'issue_id'))
+  const id = idIn(event.payload, 'issue_id')
+  const row = ctx.shown?.issue ?? (await findIssueRow(ctx.db, id))
   const project = await PayloadProject.load(ctx, row?.project_id ?? null)
   if (!row || !project) return undefined
   // It became confidential after the flag was chosen.
-  if (row.confidential && trigger === 'issues_events' && event.facts['test'] !== true) return undefined
+  const isOpen = trigger === 'issues_events' && event.facts['test'] !== true
+  if (isOpen && (row.confidential || (await confidentialAmong(ctx.db, [id])).has(id))) return undefined
   const issue = atEvent(row, event)
   const attributes = await issueAttributes(ctx, project, issue)
   const assignees = await usersOf(ctx, issue.assignee_ids)

@@ -1,13 +1,13 @@
-import type { Ctx } from '../../../api/ctx.ts'
 import { timeStats } from '../../discussion/index.ts'
 import { isDraft } from '../../review/index.ts'
 import { labelsOf, PayloadProject, userOf, usersOf } from './blocks.ts'
 import { actionOf, atEvent, changesBlock, changesIn, stateId } from './changes.ts'
 import { findMergeRequestRow, type MergeRequestRow } from './queries.ts'
+import type { PayloadCtx } from './shown.ts'
 import { type Builder, idIn, type RecordedEvent, textIn } from './source.ts'
 
 /** The `object_attributes` of a merge request, without `action`. */
-export async function mergeRequestAttributes(ctx: Ctx, project: PayloadProject, mr: MergeRequestRow) {
+export async function mergeRequestAttributes(ctx: PayloadCtx, project: PayloadProject, mr: MergeRequestRow) {
   const source =
     mr.source_project_id === project.row.id ? project : await PayloadProject.load(ctx, mr.source_project_id)
   const { human_total_time_spent, human_time_estimate } = timeStats(mr, ctx)
@@ -60,7 +60,7 @@ function draftChange(event: RecordedEvent): { draft?: object } {
 }
 
 export const mergeRequestPayload: Builder = async (ctx, { event }) => {
-  const row = await findMergeRequestRow(ctx.db, idIn(event.payload, 'merge_request_id'))
+  const row = ctx.shown?.merge_request ?? (await findMergeRequestRow(ctx.db, idIn(event.payload, 'merge_request_id')))
   const project = await PayloadProject.load(ctx, row?.project_id ?? null)
   if (!row || !project) return undefined
   const mr = atEvent(row, event)

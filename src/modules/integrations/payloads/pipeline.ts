@@ -1,12 +1,12 @@
-import type { Ctx } from '../../../api/ctx.ts'
 import { nullOid } from '../../../git/format/oid.ts'
 import { PayloadProject, userOf } from './blocks.ts'
 import { findMergeRequestRow, findPipelineRow, findStatusRow } from './queries.ts'
+import type { PayloadCtx } from './shown.ts'
 import { type Builder, idIn } from './source.ts'
 
 const words: Readonly<Record<string, string>> = { success: 'passed', scheduled: 'delayed', manual: 'blocked' }
 
-async function mergeRequestOf(ctx: Ctx, project: PayloadProject, id: number | null) {
+async function mergeRequestOf(ctx: PayloadCtx, project: PayloadProject, id: number | null) {
   const mr = id === null ? undefined : await findMergeRequestRow(ctx.db, id)
   if (!mr) return null
   const target = mr.project_id === project.row.id ? project : await PayloadProject.load(ctx, mr.project_id)
@@ -25,7 +25,7 @@ async function mergeRequestOf(ctx: Ctx, project: PayloadProject, id: number | nu
 }
 
 export const pipelinePayload: Builder = async (ctx, { event }) => {
-  const row = await findPipelineRow(ctx.db, idIn(event.payload, 'pipeline_id'))
+  const row = ctx.shown?.pipeline ?? (await findPipelineRow(ctx.db, idIn(event.payload, 'pipeline_id')))
   const project = await PayloadProject.load(ctx, event.project_id)
   if (!row || !project) return undefined
   const pipeline = { ...row, ...event.facts }
@@ -57,11 +57,9 @@ export const pipelinePayload: Builder = async (ctx, { event }) => {
 
 /** Of a reported status, which is what this service has of jobs. */
 export const jobPayload: Builder = async (ctx, { event }) => {
-  const found = await findStatusRow(ctx.db, idIn(event.payload, 'status_id'))
-  const [pipeline, project] = await Promise.all([
-    found && findPipelineRow(ctx.db, found.pipeline_id),
-    PayloadProject.load(ctx, event.project_id),
-  ])
+  const found = ctx.shown?.status ?? (await findStatusRow(ctx.db, idIn(event.payload, 'status_id')))
+  const pipeline = found && (ctx.shown?.pipeline ?? (await findPipelineRow(ctx.db, found.pipeline_id)))
+  const project = await PayloadProject.load(ctx, event.project_id)
   if (!found || !pipeline || !project) return undefined
   const job = { ...found, ...event.facts }
   const commit = await project.commitBlock(pipeline.sha)

@@ -1,4 +1,3 @@
-import type { Ctx } from '../../../api/ctx.ts'
 import { nullOid, type Oid, parseOid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { countCommits, listCommits } from '../../../git/history/history.ts'
@@ -9,6 +8,8 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { ifReadable } from '../../pushes/index.ts'
 import { PayloadProject, userOf } from './blocks.ts'
 import { movedRefs } from './queries.ts'
+import { recordedRefs } from './recorded-queries.ts'
+import type { PayloadCtx } from './shown.ts'
 import { type Builder, idIn, type RecordedEvent } from './source.ts'
 
 /** Commits of a push that its payload shows; and how many are counted. */
@@ -17,8 +18,10 @@ const [shownCommits, countedCommits] = [20, 10_000]
 export type MovedRef = Awaited<ReturnType<typeof movedRefs>>[number]
 
 /** The branches and tags that a push moved, each with its short name. */
-export async function refsOfPush(ctx: Ctx, event: RecordedEvent) {
-  const moved = await movedRefs(ctx.db, idIn(event.payload, 'push_id'))
+export async function refsOfPush(ctx: PayloadCtx, event: RecordedEvent) {
+  const found = await movedRefs(ctx.db, idIn(event.payload, 'push_id'))
+  // The push goes with its project.
+  const moved = found.length > 0 ? found : await recordedRefs(ctx.db, event.id)
   const of = (folder: string) =>
     moved.flatMap((change, part) =>
       change.name.startsWith(folder) ? [{ change, part, short: change.name.slice(folder.length) }] : [],
@@ -26,7 +29,7 @@ export async function refsOfPush(ctx: Ctx, event: RecordedEvent) {
   return { moved, branches: of('refs/heads/'), tags: of('refs/tags/') }
 }
 
-const pusherOf = async (ctx: Ctx, event: RecordedEvent) => {
+const pusherOf = async (ctx: PayloadCtx, event: RecordedEvent) => {
   const user = await userOf(ctx, event.actor_id)
   return {
     user_id: user.id,
@@ -39,7 +42,7 @@ const pusherOf = async (ctx: Ctx, event: RecordedEvent) => {
 
 /** The new commits of a branch, oldest first and the newest of them only, with their total number. */
 async function newCommits(
-  ctx: Ctx,
+  ctx: PayloadCtx,
   project: PayloadProject,
   { name, from, to }: MovedRef,
 ): Promise<{ commits: Commit[]; total: number }> {

@@ -1,10 +1,21 @@
 import type { Db } from '../../../db/db.ts'
 import { boolean, bytes, integer, json, notNull, nullable, type RowOf, text } from '../../../db/row.ts'
-import { raw, sql } from '../../../db/sql.ts'
-import { userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
-import { newestPipelineIdSql } from '../../ci/index.ts'
-import { timeSpentSql } from '../../discussion/index.ts'
-import { payloadTime, reviewerIdsSql } from '../hook-events/facts-queries.ts'
+import { sql } from '../../../db/sql.ts'
+import { userReferenceRow } from '../../accounts/index.ts'
+import {
+  groupBlockSql,
+  issueSql,
+  labelBlocksSql,
+  mergeRequestSql,
+  movedRefsSql,
+  noteSql,
+  pipelineSql,
+  projectBlockSql,
+  releaseSql,
+  snippetSql,
+  statusSql,
+  userBlocksSql,
+} from '../hook-events/shown-queries.ts'
 
 export const projectBlockRow = {
   id: integer,
@@ -21,27 +32,16 @@ export const projectBlockRow = {
 }
 export type ProjectBlockRow = RowOf<typeof projectBlockRow>
 
-/** A project as payloads show it; undefined if it is gone or being deleted. */
+/** A project as payloads show it, also while it is being deleted. */
 export const findProjectBlock = (db: Db, id: number): Promise<ProjectBlockRow | undefined> =>
-  db.row(
-    projectBlockRow,
-    sql`
-      select p.id, p.name, p.description, p.avatar, p.full_path, n.name as namespace_name, p.visibility,
-        p.default_branch, p.settings ->> 'ci_config_path' as ci_config_path, p.repository_storage, p.repository_key
-      from projects p join namespaces n on n.id = p.namespace_id
-      where p.id = ${id} and not p.deleting
-    `,
-  )
+  db.row(projectBlockRow, projectBlockSql(sql`${id}`))
 
 export const userBlockRow = { ...userReferenceRow, public_email: text }
 export type UserBlockRow = RowOf<typeof userBlockRow>
 
 /** Users in the order of their ids. */
 export const findUserBlocks = (db: Db, ids: readonly number[]): Promise<UserBlockRow[]> =>
-  db.rows(
-    userBlockRow,
-    sql`select ${userReferenceColumns}, u.public_email from users u where u.id = any(${ids}::bigint[]) order by u.id`,
-  )
+  db.rows(userBlockRow, userBlocksSql(sql`${ids}::bigint[]`))
 
 export const labelBlockRow = {
   id: integer,
@@ -57,16 +57,7 @@ export type LabelBlockRow = RowOf<typeof labelBlockRow>
 
 /** Labels by title. */
 export const findLabelBlocks = (db: Db, ids: readonly number[]): Promise<LabelBlockRow[]> =>
-  db.rows(
-    labelBlockRow,
-    sql`
-      select l.id, l.title, l.color, l.project_id, l.namespace_id as group_id, l.description,
-        ${payloadTime('l.created_at')} as created_at, ${payloadTime('l.updated_at')} as updated_at
-      from labels l
-      where l.id = any(${ids}::bigint[])
-      order by l.title, l.id
-    `,
-  )
+  db.rows(labelBlockRow, labelBlocksSql(sql`${ids}::bigint[]`))
 
 /** Attributes of issues and merge requests that payloads compute from others. */
 export type Planned = {
@@ -96,44 +87,31 @@ export type IssueRow = Planned & {
   moved_to_id: number | null
 }
 
-const plannedColumns = (type: 'Issue' | 'MergeRequest') => {
-  const column = raw(type === 'Issue' ? 'issue_id' : 'merge_request_id')
-  const [labels, assignees] =
-    type === 'Issue'
-      ? [raw('issue_labels'), raw('issue_assignees')]
-      : [raw('merge_request_labels'), raw('merge_request_assignees')]
-  return sql`
-    'id', m.id, 'iid', m.iid, 'project_id', m.project_id, 'author_id', m.author_id, 'title', m.title, 'description',
-    m.description, 'state', m.state, 'milestone_id', m.milestone_id, 'discussion_locked', m.discussion_locked,
-    'time_estimate', m.time_estimate, 'total_time_spent', ${timeSpentSql(type, raw('m.id'))}, 'created_at',
-    ${payloadTime('m.created_at')}, 'updated_at', ${payloadTime('m.updated_at')}, 'closed_at',
-    ${payloadTime('m.closed_at')}, 'label_ids',
-    (select coalesce(json_agg(l.label_id), '[]') from ${labels} l where l.${column} = m.id), 'assignee_ids',
-    (select coalesce(json_agg(a.user_id order by a.user_id), '[]') from ${assignees} a where a.${column} = m.id)
-  `
-}
-
 export const findIssueRow = async (db: Db, id: number): Promise<IssueRow | undefined> =>
-  (
-    await db.row(
-      { issue: json<IssueRow>() },
-      sql`
-        select json_build_object(
-          ${plannedColumns('Issue')}, 'confidential', m.confidential, 'due_date', m.due_date, 'weight', m.weight,
-          'relative_position', m.relative_position, 'moved_to_id', m.moved_to_id
-        ) as issue
-        from issues m
-        where m.id = ${id}
-      `,
-    )
-  )?.issue
+  (await db.row({ row: json<IssueRow>() }, issueSql(sql`${id}`)))?.row
 
-/** The confidential ones of these issues. */
+/** The confidential ones of these issues, also of those that were deleted meanwhile. */
 export async function confidentialAmong(db: Db, issueIds: readonly number[]): Promise<ReadonlySet<number>> {
   if (issueIds.length === 0) return new Set()
   const rows = await db.rows(
     { id: integer },
-    sql`select id from issues where id = any(${issueIds}::bigint[]) and confidential`,
+    sql`
+      select m.id
+      from issues m
+      where m.id = any(${issueIds}::bigint[]) and m.confidential
+      union all
+      select gone.id
+      from unnest(${issueIds}::bigint[]) as gone (id)
+      where not exists (select from issues m where m.id = gone.id)
+        and exists (
+          select
+          from events d
+          where d.kind = 'issue_deleted'
+            and d.created_at > now() - interval '8 days'
+            and (d.payload ->> 'issue_id')::bigint = gone.id
+            and (d.payload ->> 'confidential')::boolean
+        )
+    `,
   )
   return new Set(rows.map(({ id }) => id))
 }
@@ -154,25 +132,7 @@ export type MergeRequestRow = Planned & {
 }
 
 export const findMergeRequestRow = async (db: Db, id: number): Promise<MergeRequestRow | undefined> =>
-  (
-    await db.row(
-      { merge_request: json<MergeRequestRow>() },
-      sql`
-        select json_build_object(
-          ${plannedColumns('MergeRequest')}, 'head_pipeline_id',
-          ${newestPipelineIdSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))},
-          'merge_commit_sha', m.merge_commit_oid, 'merge_error', m.merge_error, 'force_remove_source_branch',
-          m.force_remove_source_branch, 'merge_status', m.merge_status, 'merge_user_id',
-          coalesce(m.merged_by_id, m.auto_merge_user_id), 'merge_when_pipeline_succeeds',
-          m.auto_merge_oid is not null, 'source_branch', m.source_branch, 'source_project_id',
-          m.source_project_id, 'target_branch', m.target_branch, 'head', d.head_oid, 'reviewer_ids',
-          ${reviewerIdsSql}
-        ) as merge_request
-        from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
-        where m.id = ${id}
-      `,
-    )
-  )?.merge_request
+  (await db.row({ row: json<MergeRequestRow>() }, mergeRequestSql(sql`${id}`)))?.row
 
 export const noteRow = {
   id: integer,
@@ -196,20 +156,9 @@ export const noteRow = {
 export type NoteRow = RowOf<typeof noteRow>
 
 /** A note in a project; undefined for one on an epic. */
-export const findNoteRow = (db: Db, id: number): Promise<NoteRow | undefined> =>
-  db.row(
-    noteRow,
-    sql`
-      select n.id, n.project_id, n.author_id, n.body, n.discussion_id, n.position, n.threaded, n.system,
-        ${payloadTime('n.resolved_at')} as resolved_at, n.resolved_by_id, ${payloadTime('n.created_at')} as created_at,
-        ${payloadTime('n.updated_at')} as updated_at, n.issue_id, n.merge_request_id, n.snippet_id, m.oid as commit_oid,
-        n.changed_line
-      from notes n left join commented_commits m on m.id = n.commit_id
-      where n.id = ${id} and n.project_id is not null
-    `,
-  )
+export const findNoteRow = (db: Db, id: number): Promise<NoteRow | undefined> => db.row(noteRow, noteSql(sql`${id}`))
 
-const noteSnippetRow = {
+export const snippetRow = {
   id: integer,
   title: text,
   author_id: integer,
@@ -221,19 +170,14 @@ const noteSnippetRow = {
   description: nullable(text),
 }
 
-export const findSnippetRow = (db: Db, id: number): Promise<RowOf<typeof noteSnippetRow> | undefined> =>
-  db.row(
-    noteSnippetRow,
-    sql`
-      select s.id, s.title, s.author_id, s.project_id, ${payloadTime('s.created_at')} as created_at,
-        ${payloadTime('s.updated_at')} as updated_at, s.file_name, s.visibility as visibility_level, s.description
-      from snippets s
-      where s.id = ${id}
-    `,
-  )
+export type SnippetRow = RowOf<typeof snippetRow>
+
+export const findSnippetRow = (db: Db, id: number): Promise<SnippetRow | undefined> =>
+  db.row(snippetRow, snippetSql(sql`${id}`))
 
 export const pipelineRow = {
   id: integer,
+  iid: integer,
   ref: text,
   tag: boolean,
   sha: text,
@@ -251,29 +195,7 @@ export const pipelineRow = {
 export type PipelineRow = RowOf<typeof pipelineRow>
 
 export const findPipelineRow = (db: Db, id: number): Promise<PipelineRow | undefined> =>
-  db.row(
-    pipelineRow,
-    sql`
-      select p.id, p.ref, p.tag, p.sha, p.source, p.status, p.user_id, ${payloadTime('p.created_at')} as created_at,
-        ${payloadTime('p.started_at')} as started_at, ${payloadTime('p.finished_at')} as finished_at, p.duration,
-        (
-          select coalesce(json_agg(s.stage order by s.index, s.stage), '[]')
-          from (
-            select c.stage, min(c.stage_index) as index
-            from commit_statuses c
-            where c.pipeline_id = p.id
-            group by c.stage
-          ) as s
-        ) as stages,
-        (
-          select max(m.id)
-          from merge_requests m
-          where m.source_project_id = p.project_id and m.source_branch = p.ref and m.state = 'opened' and not p.tag
-        ) as merge_request_id
-      from pipelines p
-      where p.id = ${id}
-    `,
-  )
+  db.row(pipelineRow, pipelineSql(sql`${id}`))
 
 export const statusRow = {
   id: integer,
@@ -292,17 +214,7 @@ export const statusRow = {
 export type StatusRow = RowOf<typeof statusRow>
 
 export const findStatusRow = (db: Db, id: number): Promise<StatusRow | undefined> =>
-  db.row(
-    statusRow,
-    sql`
-      select s.id, s.name, s.stage, s.status, s.pipeline_id, s.allow_failure, s.failure_reason, s.user_id,
-        ${payloadTime('s.created_at')} as created_at, ${payloadTime('s.started_at')} as started_at,
-        ${payloadTime('s.finished_at')} as finished_at,
-        extract(epoch from s.finished_at - s.started_at)::integer as duration
-      from commit_statuses s
-      where s.id = ${id}
-    `,
-  )
+  db.row(statusRow, statusSql(sql`${id}`))
 
 export const releaseRow = {
   id: integer,
@@ -315,28 +227,7 @@ export const releaseRow = {
 export type ReleaseRow = RowOf<typeof releaseRow>
 
 export const findReleaseRow = (db: Db, projectId: number, tag: string): Promise<ReleaseRow | undefined> =>
-  db.row(
-    releaseRow,
-    sql`
-      select r.id, r.name, r.description, ${payloadTime('r.created_at')} as created_at,
-        coalesce(${payloadTime('r.released_at')}, ${payloadTime('r.created_at')}) as released_at,
-        (
-          select coalesce(
-            json_agg(
-              json_build_object(
-                'id', l.id, 'name', l.name, 'url', l.url, 'link_type', l.link_type, 'external', true
-              )
-              order by l.id
-            ),
-            '[]'
-          )
-          from release_links l
-          where l.release_id = r.id
-        ) as links
-      from releases r
-      where r.project_id = ${projectId} and r.tag = ${tag}
-    `,
-  )
+  db.row(releaseRow, releaseSql(sql`${projectId}`, sql`${tag}`))
 
 const refChangeRow = { ref: bytes, old_oid: nullable(text), new_oid: nullable(text) }
 
@@ -345,15 +236,7 @@ export async function movedRefs(
   db: Db,
   pushId: number,
 ): Promise<{ name: string; from: string | null; to: string | null }[]> {
-  const rows = await db.rows(
-    refChangeRow,
-    sql`
-      select c.ref, c.old_oid, c.new_oid
-      from ref_changes c
-      where c.push_id = ${pushId} and c.moved
-      order by c.position, c.ref
-    `,
-  )
+  const rows = await db.rows(refChangeRow, movedRefsSql(sql`${pushId}`))
   return rows.map(({ ref, old_oid, new_oid }) => ({ name: ref.toString('utf8'), from: old_oid, to: new_oid }))
 }
 
@@ -369,12 +252,4 @@ export const groupBlockRow = {
 export type GroupBlockRow = RowOf<typeof groupBlockRow>
 
 export const findGroupBlock = (db: Db, id: number): Promise<GroupBlockRow | undefined> =>
-  db.row(
-    groupBlockRow,
-    sql`
-      select g.id, g.name, g.path, g.full_path, g.parent_id, ${payloadTime('g.created_at')} as created_at,
-        ${payloadTime('g.updated_at')} as updated_at
-      from namespaces g
-      where g.id = ${id}
-    `,
-  )
+  db.row(groupBlockRow, groupBlockSql(sql`${id}`))

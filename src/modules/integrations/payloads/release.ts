@@ -19,7 +19,9 @@ export const releasePayload: Builder = async (ctx, { event }) => {
   const project = await PayloadProject.load(ctx, event.project_id)
   if (!project) return undefined
   const release =
-    event.kind === 'release_deleted' ? deletedRelease(event.facts) : await findReleaseRow(ctx.db, project.row.id, tag)
+    event.kind === 'release_deleted'
+      ? deletedRelease(event.facts)
+      : (ctx.shown?.release ?? (await findReleaseRow(ctx.db, project.row.id, tag)))
   if (!release) return undefined
   const ref = tagRef(tag)
   const oid = ref && (await readRef(project.repository, ref))

@@ -1,6 +1,6 @@
-import type { Ctx } from '../../../api/ctx.ts'
 import type { HookedEvent } from '../hook-events/rules.ts'
 import type { Trigger } from '../hooks/triggers.ts'
+import type { PayloadCtx } from './shown.ts'
 
 /** An event as recorded for hooks. */
 export type RecordedEvent = {
@@ -19,8 +19,8 @@ export type RecordedEvent = {
 /** What is built for a hook: the event, and which part of it. */
 export type Source = { readonly event: RecordedEvent; readonly trigger: Trigger; readonly part: number }
 
-/** A payload, or undefined if what the event is about is gone. */
-export type Builder = (ctx: Ctx, source: Source) => Promise<object | undefined>
+/** A payload, or undefined if what the event is about is gone and was not recorded. */
+export type Builder = (ctx: PayloadCtx, source: Source) => Promise<object | undefined>
 
 export const idIn = (fields: Readonly<Record<string, unknown>>, name: string): number => {
   const value = fields[name]

@@ -1,6 +1,6 @@
-import type { Ctx } from '../../../api/ctx.ts'
 import { PayloadProject } from './blocks.ts'
 import { findGroupBlock, findUserBlocks } from './queries.ts'
+import type { PayloadCtx } from './shown.ts'
 import { type Builder, idIn, type RecordedEvent, textIn } from './source.ts'
 
 /* Payloads of system hooks, and of members and subgroups for hooks of groups. */
@@ -81,7 +81,7 @@ const groupPayload: Builder = async (_ctx, { event: { kind, group_id, facts } })
 /** For hooks of the groups above it. */
 export const subgroupPayload: Builder = async (ctx, { event: { kind, group_id, facts } }) => {
   const parentId = idIn(facts, 'parent_id')
-  const parent = await findGroupBlock(ctx.db, parentId)
+  const parent = (await findGroupBlock(ctx.db, parentId)) ?? ctx.shown?.parent
   const { created_at, updated_at } = timesIn(facts)
   return {
     created_at: isoTime(created_at),
@@ -135,7 +135,7 @@ const memberVerbs: Readonly<Record<string, readonly [verb: string, preposition: 
 }
 
 /** The member as payloads show it: with the e-mail address for administrators, and with the public one for groups. */
-async function memberOf(ctx: Ctx, event: RecordedEvent, isPublic: boolean) {
+async function memberOf(ctx: PayloadCtx, event: RecordedEvent, isPublic: boolean) {
   const userId = idIn(event.payload, 'user_id')
   const user = (await findUserBlocks(ctx.db, [userId]))[0]
   const { facts } = event
@@ -176,7 +176,7 @@ const teamPayload: Builder = async (ctx, { event }) => {
 const groupMemberPayload =
   (isPublic: boolean): Builder =>
   async (ctx, { event }) => {
-    const group = await findGroupBlock(ctx.db, event.group_id ?? 0)
+    const group = (await findGroupBlock(ctx.db, event.group_id ?? 0)) ?? ctx.shown?.group
     if (!group) return undefined
     const [verb, preposition] = memberVerbs[event.kind]!
     const happenedAt = isPublic ? isoTime(event.happened_at) : event.happened_at

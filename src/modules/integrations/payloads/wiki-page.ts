@@ -1,10 +1,10 @@
-import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo, sshUrlToRepo } from '../../../api/site.ts'
 import type { Payload } from '../../../events/catalogue.ts'
 import { encodedPath } from '../../../kernel/encoded-path.ts'
 import { pageOfEvent } from '../../text/index.ts'
 import { PayloadProject, userOf } from './blocks.ts'
 import { findGroupBlock } from './queries.ts'
+import type { PayloadCtx } from './shown.ts'
 import { type Builder, type RecordedEvent, textIn } from './source.ts'
 
 /** A page without its URL. */
@@ -42,7 +42,7 @@ export const wikiPagePayload: Builder = async (ctx, { event }) => {
 
 const actions = { wiki_page_created: 'create', wiki_page_updated: 'update', wiki_page_deleted: 'delete' } as const
 
-async function holderOf(ctx: Ctx, { project_id, group_id }: RecordedEvent) {
+async function holderOf(ctx: PayloadCtx, { project_id, group_id }: RecordedEvent) {
   if (project_id !== null) {
     const project = await PayloadProject.load(ctx, project_id)
     return (
@@ -54,7 +54,7 @@ async function holderOf(ctx: Ctx, { project_id, group_id }: RecordedEvent) {
       }
     )
   }
-  const group = group_id === null ? undefined : await findGroupBlock(ctx.db, group_id)
+  const group = group_id === null ? undefined : ((await findGroupBlock(ctx.db, group_id)) ?? ctx.shown?.group)
   return (
     group && {
       fullPath: group.full_path,
@@ -66,7 +66,7 @@ async function holderOf(ctx: Ctx, { project_id, group_id }: RecordedEvent) {
 }
 
 /** The page of the event, or that of a test of a hook, which is among its facts. */
-async function pageOf(ctx: Ctx, { payload, facts }: RecordedEvent, fullPath: string): Promise<Page | undefined> {
+async function pageOf(ctx: PayloadCtx, { payload, facts }: RecordedEvent, fullPath: string): Promise<Page | undefined> {
   if ('wiki_page_id' in payload) return pageOfEvent(ctx, payload as Payload<'wiki_page_created'>, fullPath)
   const [title, content, format] = [textIn(facts, 'title'), textIn(facts, 'content'), textIn(facts, 'format')]
   return { title, content, format, message: textIn(facts, 'message'), slug: textIn(facts, 'slug') }
