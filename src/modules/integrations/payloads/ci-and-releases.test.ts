@@ -32,6 +32,7 @@ describe('payloads of pipelines and releases', () => {
       object_kind: 'pipeline',
       object_attributes: {
         id: number,
+        iid: 1,
         ref: 'main',
         tag: false,
         sha: oid,
@@ -44,6 +45,7 @@ describe('payloads of pipelines and releases', () => {
         finished_at: time,
         duration: number,
         variables: [],
+        url: expect.stringMatching(/\/-\/pipelines\/\d+$/),
       },
       merge_request: null,
       user: userBlock,
@@ -71,6 +73,7 @@ describe('payloads of pipelines and releases', () => {
       pipeline_id: number,
       project_id: project.id,
       project_name: text,
+      project: currentProject,
       user: { id: 1, name: text, email: '' },
       commit: {
         id: number,

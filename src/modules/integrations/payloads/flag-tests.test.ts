@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
-import { flags, hooked, ofKind, projectBlock, text, tipOf, userBlock, withContent } from './testing.ts'
+import { maxPageBytes } from '../../text/wikis/pages.ts'
+import { edited, write } from '../../text/wikis/testing.ts'
+import { flags, hooked, ofKind, oid, projectBlock, text, tipOf, userBlock, withContent } from './testing.ts'
 
 describe('tests of hooks', () => {
   test('every flag of a project can be tested with its newest record, or is refused without one', async ({ world }) => {
@@ -63,12 +65,25 @@ describe('tests of hooks', () => {
         content: 'One',
         format: 'markdown',
         url: expect.stringContaining(slug),
+        version_id: oid,
+        diff_url: expect.stringMatching(/\/-\/wikis\/.*\/diff\?version_id=[0-9a-f]{40}$/),
       },
     })
     await world.root.put(`${at}/${encodeURIComponent(slug)}`, { content: 'Two' })
     expect(await sent('update')).toMatchObject({ object_attributes: { content: 'Two' } })
     await world.root.delete(`${at}/${encodeURIComponent(slug)}`)
     expect(await sent('delete')).toMatchObject({ object_attributes: { slug, content: 'Two' } })
+  })
+
+  test('a page of a wiki that is too large to be shown is sent without its text', async ({ world }) => {
+    await using made = await hooked(world, { push_events: false, wiki_page_events: true })
+    const at = `/projects/${made.project.id}/wikis`
+    await world.root.post(at, { title: 'Small', content: 'x' })
+    await edited(world, { of: 'project', at, ...made.project }, (clone) =>
+      write(clone, { 'Large.md': 'x'.repeat(maxPageBytes + 1) }),
+    )
+    const { json } = await made.receiver.request(({ json }) => json.object_attributes.slug === 'Large')
+    expect(json.object_attributes).toMatchObject({ title: 'Large', content: '', message: 'Edit the wiki' })
   })
 
   test('a wiki page has all keys', async ({ world }) => {

@@ -44,6 +44,7 @@ describe('payloads', () => {
       before: oid,
       after: oid,
       ref: 'refs/heads/main',
+      ref_protected: true,
       checkout_sha: json.after,
       message: null,
       user_id: 1,

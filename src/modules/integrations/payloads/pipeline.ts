@@ -33,6 +33,7 @@ export const pipelinePayload: Builder = async (ctx, { event }) => {
     object_kind: 'pipeline',
     object_attributes: {
       id: pipeline.id,
+      iid: pipeline.iid,
       ref: pipeline.ref,
       tag: pipeline.tag,
       sha: pipeline.sha,
@@ -45,6 +46,7 @@ export const pipelinePayload: Builder = async (ctx, { event }) => {
       finished_at: pipeline.finished_at,
       duration: pipeline.duration,
       variables: [],
+      url: `${project.webUrl}/-/pipelines/${pipeline.id}`,
     },
     merge_request: await mergeRequestOf(ctx, project, pipeline.merge_request_id),
     user: await userOf(ctx, pipeline.user_id ?? event.actor_id),
@@ -82,6 +84,7 @@ export const jobPayload: Builder = async (ctx, { event }) => {
     pipeline_id: pipeline.id,
     project_id: project.row.id,
     project_name: `${project.row.namespace_name} / ${project.row.name}`,
+    project: project.current,
     user: { id, name, email },
     commit: {
       id: pipeline.id,

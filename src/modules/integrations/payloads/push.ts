@@ -5,7 +5,8 @@ import { type Commit, readCommit } from '../../../git/objects/commits.ts'
 import { readTag } from '../../../git/objects/tags.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { ifReadable } from '../../pushes/index.ts'
+import { nameGlob } from '../../../kernel/glob.ts'
+import { findProtectedRefs, ifReadable } from '../../pushes/index.ts'
 import { PayloadProject, userOf } from './blocks.ts'
 import { movedRefs } from './queries.ts'
 import { recordedRefs } from './recorded-queries.ts'
@@ -38,6 +39,13 @@ const pusherOf = async (ctx: PayloadCtx, event: RecordedEvent) => {
     user_email: user.email,
     user_avatar: user.avatar_url,
   }
+}
+
+/** Whether a branch or tag is protected now. */
+async function isProtected(ctx: PayloadCtx, projectId: number, of: 'branch' | 'tag', ref: string): Promise<boolean> {
+  const name = ref.replace(/^refs\/(heads|tags)\//, '')
+  const rules = await findProtectedRefs(ctx.db, projectId, null)
+  return rules.some((rule) => rule.kind === of && nameGlob(rule.name)(name))
 }
 
 /** The new commits of a branch, oldest first and the newest of them only, with their total number. */
@@ -88,6 +96,7 @@ export const pushPayload: Builder = async (ctx, { event, trigger, part }) => {
     before: change.from ?? nullOid,
     after: change.to ?? nullOid,
     ref: change.name,
+    ref_protected: await isProtected(ctx, project.row.id, kind === 'push' ? 'branch' : 'tag', change.name),
     checkout_sha: tag ? (tag.commit?.oid ?? null) : change.to,
     message: tag ? tag.message : null,
     ...(await pusherOf(ctx, event)),

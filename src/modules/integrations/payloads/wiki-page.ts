@@ -7,8 +7,8 @@ import { findGroupBlock } from './queries.ts'
 import type { PayloadCtx } from './shown.ts'
 import { type Builder, type RecordedEvent, textIn } from './source.ts'
 
-/** A page without its URL. */
-type Page = Record<'title' | 'content' | 'format' | 'message' | 'slug', string | null>
+/** A page without its URL, and the commit that changed it, which a test of a hook lacks. */
+type Page = Record<'title' | 'content' | 'format' | 'message' | 'slug' | 'commit', string | null>
 
 /** A page of the wiki of a project, or of a group, which has `group` instead of `project`. Undefined if the page is gone. */
 export const wikiPagePayload: Builder = async (ctx, { event }) => {
@@ -17,6 +17,7 @@ export const wikiPagePayload: Builder = async (ctx, { event }) => {
   if (!page) return undefined
   const { fullPath, blocks, withAbsoluteImages } = holder
   const webUrl = `${ctx.site.url}/${holder.webPath}/-/wikis`
+  const url = `${webUrl}/${encodedPath(page.slug ?? '')}`
   return {
     object_kind: 'wiki_page',
     user: await userOf(ctx, event.actor_id),
@@ -34,8 +35,9 @@ export const wikiPagePayload: Builder = async (ctx, { event }) => {
       format: page.format,
       message: page.message,
       slug: page.slug,
-      url: `${webUrl}/${encodedPath(page.slug ?? '')}`,
+      url,
       action: actions[event.kind as keyof typeof actions],
+      ...(page.commit !== null && { diff_url: `${url}/diff?version_id=${page.commit}`, version_id: page.commit }),
     },
   }
 }
@@ -67,7 +69,11 @@ async function holderOf(ctx: PayloadCtx, { project_id, group_id }: RecordedEvent
 
 /** The page of the event, or that of a test of a hook, which is among its facts. */
 async function pageOf(ctx: PayloadCtx, { payload, facts }: RecordedEvent, fullPath: string): Promise<Page | undefined> {
-  if ('wiki_page_id' in payload) return pageOfEvent(ctx, payload as Payload<'wiki_page_created'>, fullPath)
+  if ('wiki_page_id' in payload) {
+    const { commit, ...named } = payload as Payload<'wiki_page_created'>
+    const page = await pageOfEvent(ctx, { commit, ...named }, fullPath)
+    return page && { ...page, commit }
+  }
   const [title, content, format] = [textIn(facts, 'title'), textIn(facts, 'content'), textIn(facts, 'format')]
-  return { title, content, format, message: textIn(facts, 'message'), slug: textIn(facts, 'slug') }
+  return { title, content, format, message: textIn(facts, 'message'), slug: textIn(facts, 'slug'), commit: null }
 }

@@ -18,21 +18,23 @@ export type EventPage = {
 }
 
 /**
- * What webhooks tell about a page, read when they are sent from the commit that the event names. Undefined if the wiki, the
- * commit or the page is gone, or the page is too large. Without a permission check: the hook belongs to the project or group.
+ * What webhooks tell about a page, read when they are sent from the commit that the event names. Text and message are empty if the wiki or
+ * the commit is gone, and the text of a page that is too large; undefined if the path is not that of a page. Without a permission check:
+ * the hook belongs to the project or group.
  */
 export async function pageOfEvent(
   ctx: Ctx,
   { side_repository_id, commit, path }: Payload<'wiki_page_created'>,
   holderPath: string,
 ): Promise<EventPage | undefined> {
-  const [row, name] = [await findSideRepositoryById(ctx.db, side_repository_id), pageAt(path)]
-  if (!row || !name) return undefined
+  const name = pageAt(path)
+  if (!name) return undefined
+  const { title, slug, format } = name
+  const named = { title, slug, format, url: `${ctx.site.url}/${holderPath}/-/wikis/${encodedPath(slug)}` }
+  const row = await findSideRepositoryById(ctx.db, side_repository_id)
+  if (!row) return { ...named, content: '', message: '' }
   const repo = openSideRepository(ctx, row)
   const [made, page] = [await readCommit(repo, commit), await findPage(repo, commit, name.slug)]
-  if (!made || !page) return undefined
-  const { title, slug, format } = page
-  const url = `${ctx.site.url}/${holderPath}/-/wikis/${encodedPath(slug)}`
-  const content = await contentOf(repo, page).catch(unlessTooLarge)
-  return content === undefined ? undefined : { title, slug, format, content, message: made.message.trimEnd(), url }
+  const content = page && (await contentOf(repo, page).catch(unlessTooLarge))
+  return { ...named, content: content ?? '', message: made?.message.trimEnd() ?? '' }
 }
