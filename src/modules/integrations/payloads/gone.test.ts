@@ -200,6 +200,20 @@ describe('what was deleted before it was sent', () => {
     expect(of('push')).toMatchObject({ ref: 'refs/heads/main', project: { path_with_namespace: project.full_path } })
   })
 
+  test('the push of a new branch has its commits although they were merged before it was sent', async ({ world }) => {
+    await using made = await waiting(world)
+    const { at, project, receiver } = made
+    const create = { action: 'create', file_path: 'a.txt', content: 'a' }
+    await ok(commitTo(world, project, 'next', [create], { start_branch: 'main', commit_message: 'New' }))
+    const mr = await ok(
+      world.root.post(`${at}/merge_requests`, { source_branch: 'next', target_branch: 'main', title: 'Merge next' }),
+    )
+    await ok(world.root.put(`${at}/merge_requests/${mr.iid}/merge`))
+    await using _sender = await sending(world)
+    const { json } = await receiver.request(({ json }) => json.ref === 'refs/heads/next')
+    expect(json).toMatchObject({ commits: [{ message: 'New' }], total_commits_count: 1 })
+  })
+
   test('a user who is gone is named, and so are members of a group and the group', async ({ world }) => {
     await using made = await waiting(world)
     const { at, group, project, receiver, kinds } = made

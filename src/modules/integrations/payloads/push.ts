@@ -8,7 +8,7 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { nameGlob } from '../../../kernel/glob.ts'
 import { findProtectedRefs, ifReadable } from '../../pushes/index.ts'
 import { PayloadProject, userOf } from './blocks.ts'
-import { movedRefs } from './queries.ts'
+import { movedRefs, tipAfterPush } from './queries.ts'
 import { recordedRefs } from './recorded-queries.ts'
 import type { PayloadCtx } from './shown.ts'
 import { type Builder, idIn, type RecordedEvent } from './source.ts'
@@ -53,11 +53,14 @@ async function newCommits(
   ctx: PayloadCtx,
   project: PayloadProject,
   { name, from, to }: MovedRef,
+  pushId: number,
 ): Promise<{ commits: Commit[]; total: number }> {
   const repo = project.repository
   const [before, after] = [from && parseOid(from), to && parseOid(to)]
   if (!after || !(await readCommit(repo, after))) return { commits: [], total: 0 }
-  const known = before ? await existing(repo, before) : await ifReadable(ctx, tipOfDefault(project, name), undefined)
+  const known = before
+    ? await existing(repo, before)
+    : await ifReadable(ctx, tipOfDefault(ctx, project, { ref: name, pushId }), undefined)
   const range = { from: [after], ...(known && { excluding: [known] }) }
   const total = await countCommits(repo, range, { atMost: countedCommits })
   const commits = await listCommits(repo, range, { limit: shownCommits })
@@ -66,10 +69,18 @@ async function newCommits(
 
 const existing = async (repo: Repository, oid: Oid) => ((await readCommit(repo, oid)) ? oid : undefined)
 
-/** The commits of the default branch are not new in another branch. */
-async function tipOfDefault({ row, repository }: PayloadProject, ref: string): Promise<Oid | undefined> {
+/** The commits that the default branch had before the push are not new in another branch. */
+async function tipOfDefault(
+  ctx: PayloadCtx,
+  { row, repository }: PayloadProject,
+  { ref, pushId }: { ref: string; pushId: number },
+): Promise<Oid | undefined> {
   const main = row.default_branch === null ? undefined : branchRef(row.default_branch)
-  return main === undefined || main === ref ? undefined : readRef(repository, main)
+  if (main === undefined || main === ref) return undefined
+  const then = await tipAfterPush(ctx.db, { projectId: row.id, pushId, ref: Buffer.from(main) })
+  if (then === undefined) return readRef(repository, main)
+  const tip = then === null ? undefined : parseOid(then)
+  return tip && existing(repository, tip)
 }
 
 /** The commit and the annotation of a tag. */
@@ -89,7 +100,7 @@ export const pushPayload: Builder = async (ctx, { event, trigger, part }) => {
   const tag = kind === 'tag_push' ? await tagged(project.repository, change.to) : undefined
   const { commits, total } = tag
     ? { commits: tag.commit ? [tag.commit] : [], total: tag.commit ? 1 : 0 }
-    : await newCommits(ctx, project, change)
+    : await newCommits(ctx, project, change, idIn(event.payload, 'push_id'))
   return {
     object_kind: kind,
     event_name: kind,

@@ -240,6 +240,24 @@ export async function movedRefs(
   return rows.map(({ ref, old_oid, new_oid }) => ({ name: ref.toString('utf8'), from: old_oid, to: new_oid }))
 }
 
+/** Where a push after this one found a branch of its project first; undefined if none moved it. */
+export const tipAfterPush = async (
+  db: Db,
+  { projectId, pushId, ref }: { projectId: number; pushId: number; ref: Buffer },
+): Promise<string | null | undefined> =>
+  (
+    await db.row(
+      { old_oid: nullable(text) },
+      sql`
+        select c.old_oid
+        from pushes q join ref_changes c on c.push_id = q.id
+        where q.project_id = ${projectId} and q.id > ${pushId} and c.ref = ${ref} and c.moved
+        order by q.id
+        limit 1
+      `,
+    )
+  )?.old_oid
+
 export const groupBlockRow = {
   id: integer,
   name: text,
