@@ -1,4 +1,4 @@
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { join, raw, type Sql, sql } from '../../../db/sql.ts'
 import { userReferenceColumns } from '../../accounts/index.ts'
 import { newestPipelineIdSql } from '../../ci/index.ts'
 import { labelsTableOf, timeSpentSql } from '../../discussion/index.ts'
@@ -211,14 +211,26 @@ const ofActor = sql`'users', ${usersOf(actorId)}`
 const projectRows = sql`'project', ${asObject(projectBlockSql(raw('e.project_id')))}`
 const groupRows = sql`'group', ${asObject(groupBlockSql(raw('e.group_id')))}`
 
-const note = sql`
-  ${projectRows}, ${ofActor}, 'note', ${asObject(noteSql(numberIn('note_id')))}, 'issue',
-  ${rowIn(issueSql(noteableIn('Issue')))}, 'merge_request', ${rowIn(mergeRequestSql(noteableIn('MergeRequest')))},
-  'snippet', ${asObject(snippetSql(noteableIn('Snippet')))}, 'labels',
-  case e.payload ->> 'noteable_type'
-    when 'Issue' then ${labelsOf('Issue', noteableIn('Issue'))}
-    else ${labelsOf('MergeRequest', noteableIn('MergeRequest'))}
-  end
+/** The rows of what notes are about, of the types that occur. */
+const noteableRows = (type: string): Sql => {
+  const id = noteableIn(type)
+  if (type === 'Issue') return sql`, 'issue', ${rowIn(issueSql(id))}`
+  if (type === 'MergeRequest') return sql`, 'merge_request', ${rowIn(mergeRequestSql(id))}`
+  return type === 'Snippet' ? sql`, 'snippet', ${asObject(snippetSql(id))}` : raw('')
+}
+
+const labelsOfNoteables = (types: readonly string[]): Sql => {
+  const cases = (['Issue', 'MergeRequest'] as const).filter((type) => types.includes(type))
+  if (cases.length === 0) return raw('')
+  return sql`, 'labels', case e.payload ->> 'noteable_type' ${join(
+    cases.map((type) => sql`when ${raw(`'${type}'`)} then ${labelsOf(type, noteableIn(type))}`),
+    ' ',
+  )} end`
+}
+
+const notes = (types: readonly string[]): Sql => sql`
+  ${projectRows}, ${ofActor}, 'note',
+  ${asObject(noteSql(numberIn('note_id')))}${join(types.map(noteableRows), '')}${labelsOfNoteables(types)}
 `
 const pipeline = (id: Sql): Sql => sql`${projectRows}, ${ofActor}, 'pipeline', ${asObject(pipelineSql(id))}`
 const release = sql`${projectRows}, 'release', ${asObject(releaseSql(raw('e.project_id'), raw(`e.payload ->> 'tag'`)))}`
@@ -249,10 +261,14 @@ const parentOf = (groupId: Sql): Sql =>
 /** What the payload of the deletion of a group shows. */
 export const shownOfGroup = (groupId: Sql): Sql => sql`jsonb_build_object(${parentOf(groupId)})`
 
+type Shown = { readonly kind: HookedEvent; readonly payload: object }
+
 /** Of kinds whose payload is made of facts, there are none. */
-const rowsOf = (kind: HookedEvent): Sql | undefined => {
+const rowsOf = (events: readonly Shown[]): Sql | undefined => {
+  const { kind } = events[0]!
   if (kind === 'pushed') return pushed
-  if (kind === 'note_created') return note
+  if (kind === 'note_created')
+    return notes([...new Set(events.map(({ payload }) => (payload as { noteable_type: string }).noteable_type))].sort())
   if (kind === 'pipeline_changed') return pipeline(numberIn('pipeline_id'))
   if (kind === 'commit_status_changed') return status
   if (kind.startsWith('issue_')) return issue
@@ -264,8 +280,8 @@ const rowsOf = (kind: HookedEvent): Sql | undefined => {
   return undefined
 }
 
-/** The rows that payloads of the event `e` show, as one JSON object. */
-export const shownSql = (kind: HookedEvent): Sql => {
-  const rows = rowsOf(kind)
+/** The rows that payloads of the event `e` show, as one JSON object. `e` is any of these events, which are of one kind. */
+export const shownSql = (events: readonly Shown[]): Sql => {
+  const rows = rowsOf(events)
   return rows ? sql`jsonb_build_object(${rows})` : raw(`'{}'::jsonb`)
 }
