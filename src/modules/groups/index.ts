@@ -10,7 +10,7 @@ export { createGroup, deepestNesting } from './groups/service.ts'
 export { type GroupSubject, group, loadGroup } from './groups/subject.ts'
 export { type Holder, instanceHolder, type ProjectOrGroupHolder, placeOf } from './holders/holder.ts'
 export { holdPlace } from './holders/place-queries.ts'
-export { type Kind, ofProjectsAndGroups } from './holders/project-or-group.ts'
+export { type Kind, ofProjectsAndGroups, type ProjectOrGroup } from './holders/project-or-group.ts'
 export { around, heldBy, holderIds, type Moved, projectsIn, reaching, reachingHolder } from './holders/queries.ts'
 export {
   acceptInvitationsLater,

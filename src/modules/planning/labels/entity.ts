@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import type { Html } from '../../../api/markdown.ts'
 import { nullable } from '../../../api/schema.ts'
+import { renderTexts } from '../rendered-texts/rendered.ts'
 import { textColor } from './colors.ts'
 import type { LabelReferenceRow, LabelRow } from './queries.ts'
 
@@ -24,13 +26,12 @@ export const labelReference = ({ id, name, color, description }: LabelReferenceR
   text_color: textColor(color),
 })
 
-export const LabelDetail = Type.Object(
-  {
-    ...reference,
-    description_html: Type.String({ description: 'Description as HTML' }),
-  },
-  { title: 'LabelDetail' },
-)
+const detail = {
+  ...reference,
+  description_html: Type.String({ description: 'Description as HTML' }),
+}
+
+export const LabelDetail = Type.Object(detail, { title: 'LabelDetail' })
 
 /** A label with its description as HTML. */
 export const labelDetail = (label: LabelReferenceRow, html: string) => ({
@@ -47,8 +48,27 @@ export const ShownLabelsSchema = Type.Union([Type.Array(Type.String()), Type.Arr
 export const shownLabels = (labels: readonly LabelReferenceRow[], html: readonly Html[] | undefined) =>
   html ? labels.map((label, index) => labelDetail(label, html[index]!.html)) : labels.map(({ name }) => name)
 
+/** A label, and the project or group in which it is displayed. */
+export type LabelShown = {
+  readonly label: LabelRow
+  readonly within: { readonly of: 'project' | 'group'; readonly full_path: string }
+}
+
+/** The HTML of the descriptions. */
+async function descriptionsOf(shown: readonly LabelShown[], ctx: Ctx): Promise<ReadonlyMap<LabelShown, string>> {
+  const texts = await renderTexts(
+    ctx,
+    shown.map(({ label, within: { of, full_path } }) => ({
+      of,
+      row: { full_path, title: '', description: null, labels: [label] },
+      labelDetails: true,
+    })),
+  )
+  return new Map(shown.map((each, index) => [each, texts[index]!.labelDetails![0]!.html]))
+}
+
 const label = {
-  ...reference,
+  ...detail,
   subscribed: Type.Boolean({ description: 'The caller is subscribed' }),
   open_issues_count: Type.Optional(
     Type.Integer({ description: 'Number of open issues that the caller can see, counted up to 10,000' }),
@@ -61,8 +81,8 @@ const label = {
   ),
 }
 
-const labelOf = (row: LabelRow) => ({
-  ...labelReference(row),
+const labelOf = (row: LabelRow, html: string) => ({
+  ...labelDetail(row, html),
   subscribed: row.subscribed,
   ...(row.open_merge_requests !== undefined && {
     open_issues_count: row.open_issues!,
@@ -78,15 +98,17 @@ export const ProjectLabel = entity({
     priority: nullable(Type.Integer(), { description: 'Priority; lowest first' }),
     is_project_label: Type.Boolean({ description: 'True if it belongs to the project and not to an ancestor group' }),
   }),
-  present: (row: LabelRow) => ({
-    ...labelOf(row),
-    priority: row.priority,
-    is_project_label: row.project_id !== null,
+  gather: descriptionsOf,
+  present: (shown: LabelShown, _, descriptions) => ({
+    ...labelOf(shown.label, descriptions.get(shown)!),
+    priority: shown.label.priority,
+    is_project_label: shown.label.project_id !== null,
   }),
 })
 
 export const GroupLabel = entity({
   name: 'GroupLabel',
   schema: Type.Object(label),
-  present: (row: LabelRow) => labelOf(row),
+  gather: descriptionsOf,
+  present: (shown: LabelShown, _, descriptions) => labelOf(shown.label, descriptions.get(shown)!),
 })

@@ -26,6 +26,7 @@ describe.for(bases)('labels of %s', (base) => {
       color: '#dc143c',
       text_color: '#FFFFFF',
       description: 'Broken',
+      description_html: 'Broken',
       subscribed: false,
       ...(base === 'projects' && { priority: null, is_project_label: true }),
     }
@@ -33,18 +34,36 @@ describe.for(bases)('labels of %s', (base) => {
     expect(made.json).toEqual(record)
     await world.root.post(labels, { name: 'a/b c', color: '#FFF' })
     expect((await world.root.get(labels)).json).toEqual([
-      { ...record, name: 'a/b c', color: '#FFFFFF', text_color: '#333333', description: null },
+      { ...record, name: 'a/b c', color: '#FFFFFF', text_color: '#333333', description: null, description_html: '' },
       record,
     ])
     const one = `${labels}/${made.json.id}`
     expect((await world.root.get(one)).json).toEqual(made.json)
     expect((await world.root.get(`${labels}/a%2Fb%20c`)).json.name).toBe('a/b c')
     const changed = await world.root.put(`${labels}/bug`, { new_name: 'defect', description: null })
-    expect(changed).toMatchObject({ status: 200, json: { ...record, name: 'defect', description: null } })
+    expect(changed).toMatchObject({
+      status: 200,
+      json: { ...record, name: 'defect', description: null, description_html: '' },
+    })
     expect((await world.root.delete(`${labels}/defect`)).status).toBe(204)
     for (const path of [one, `${labels}/defect`]) expect(await world.root.get(path)).toMatchObject(none)
     expect(await world.root.put(one, { color: 'red' })).toMatchObject(none)
     expect(await world.root.delete(one)).toMatchObject(none)
+  })
+
+  test('every answer shows the description as HTML, with its references', async ({ world }) => {
+    const labels = await placeIn(world, base)
+    await world.root.post(labels, { name: 'Fruit', color: '#000', description: '<b> of &1 :apple:' })
+    const description_html = expect.stringMatching(/^&lt;b&gt; of .*🍎/u)
+    const answers = [
+      await world.root.put(`${labels}/Fruit`, { color: 'red' }),
+      await world.root.put(labels, { name: 'Fruit', color: 'blue' }),
+      await world.root.get(`${labels}/Fruit`),
+      await world.root.post(`${labels}/Fruit/subscribe`),
+      await world.root.post(`${labels}/Fruit/unsubscribe`),
+    ]
+    for (const { json } of answers) expect(json).toMatchObject({ description_html })
+    expect((await world.root.get(labels)).json).toMatchObject([{ description_html }])
   })
 
   test('a label that is sent as it is does not change', async ({ world }) => {

@@ -1,9 +1,16 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { Params, Text } from '../../../api/params/types.ts'
-import { project } from '../../projects/index.ts'
-import { GroupLabel } from './entity.ts'
+import { type ProjectSubject, project } from '../../projects/index.ts'
+import { GroupLabel, type LabelShown } from './entity.ts'
 import { promoteLabel } from './promotion.ts'
+import type { LabelRow } from './queries.ts'
 import { namesIn } from './service.ts'
+
+/** The label as the group of the project shows it. */
+const shownInGroup = ({ full_path }: ProjectSubject, label: LabelRow): LabelShown => ({
+  label,
+  within: { of: 'group', full_path: full_path.slice(0, full_path.lastIndexOf('/')) },
+})
 
 export const labelPromotionRoutes = [
   endpoint({
@@ -15,7 +22,8 @@ export const labelPromotionRoutes = [
     allow: 'admin_label',
     params: Params({ label_id: Text({ description: 'ID or title of the label' }) }),
     returns: GroupLabel,
-    handle: ({ subject, params, ctx }) => promoteLabel(ctx, subject, namesIn(params.label_id)),
+    handle: async ({ subject, params, ctx }) =>
+      shownInGroup(subject, await promoteLabel(ctx, subject, namesIn(params.label_id))),
   }),
 
   endpoint({
@@ -28,6 +36,7 @@ export const labelPromotionRoutes = [
     allow: 'admin_label',
     params: Params({ name: Text({ description: 'Name of the label' }) }),
     returns: GroupLabel,
-    handle: ({ subject, params, ctx }) => promoteLabel(ctx, subject, [{ title: params.name }]),
+    handle: async ({ subject, params, ctx }) =>
+      shownInGroup(subject, await promoteLabel(ctx, subject, [{ title: params.name }])),
   }),
 ]

@@ -2,9 +2,9 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { endpoint, unchanged } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Flag, Id, Nullable, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
-import { type Kind, ofProjectsAndGroups, type ProjectOrGroupHolder } from '../../groups/index.ts'
-import { GroupLabel, ProjectLabel } from './entity.ts'
-import { type LabelName, labelRow, labelsOf } from './queries.ts'
+import { type Kind, ofProjectsAndGroups, type ProjectOrGroup, type ProjectOrGroupHolder } from '../../groups/index.ts'
+import { GroupLabel, type LabelShown, ProjectLabel } from './entity.ts'
+import { type LabelName, type LabelRow, labelRow, labelsOf } from './queries.ts'
 import { createLabel, editLabel, getLabel, namesIn, removeLabel, setSubscription } from './service.ts'
 
 const label_id = Text({ description: 'ID or title of the label' })
@@ -27,23 +27,26 @@ const namedApart = ({ label_id: id, name: title }: { label_id?: number; name?: s
 const changedAt = async (holder: ProjectOrGroupHolder, names: readonly LabelName[], { db, actor }: Ctx) =>
   (await getLabel(db, { holder, caller: actor }, names, { ancestors: false })).updated_at
 
-const subscribing = (
-  { of, base, subject, holderOf }: Kind,
-  verb: 'subscribe' | 'unsubscribe',
-  summary: string,
-  already: string,
-) =>
+/** The label as the project or group shows it. */
+const shownIn = ({ of }: Kind, { full_path }: ProjectOrGroup, label: LabelRow): LabelShown => ({
+  label,
+  within: { of, full_path },
+})
+
+const subscribing = (kind: Kind, verb: 'subscribe' | 'unsubscribe', summary: string, already: string) =>
   endpoint({
     method: 'POST',
-    path: `${base}/labels/:label_id/${verb}`,
+    path: `${kind.base}/labels/:label_id/${verb}`,
     summary,
-    subject,
+    subject: kind.subject,
     allow: 'subscribe_to_label',
     params: Params({ label_id }),
     unchanged: already,
-    returns: of === 'project' ? ProjectLabel : GroupLabel,
-    handle: async ({ subject: held, params, ctx }) =>
-      (await setSubscription(ctx, holderOf(held), namesIn(params.label_id), verb === 'subscribe')) ?? unchanged,
+    returns: kind.of === 'project' ? ProjectLabel : GroupLabel,
+    async handle({ subject: held, params, ctx }) {
+      const label = await setSubscription(ctx, kind.holderOf(held), namesIn(params.label_id), verb === 'subscribe')
+      return label ? shownIn(kind, held, label) : unchanged
+    },
   })
 
 export const labelRoutes = ofProjectsAndGroups((kind) => {
@@ -72,9 +75,11 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
       }),
       paged: true,
       returns,
-      handle: ({ subject: held, params: { include_ancestor_groups: ancestors, with_counts, search }, page, ctx }) => {
+      async handle({ subject: held, params: { include_ancestor_groups: ancestors, with_counts, search }, page, ctx }) {
         const place = { holder: holderOf(held), caller: ctx.actor }
-        return fetchPage(ctx.db, labelRow, labelsOf(place, { ancestors, counts: with_counts, search }), page)
+        const list = labelsOf(place, { ancestors, counts: with_counts, search })
+        const found = await fetchPage(ctx.db, labelRow, list, page)
+        return { ...found, rows: found.rows.map((label) => shownIn(kind, held, label)) }
       },
     }),
 
@@ -86,8 +91,10 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
       allow: 'read_label',
       params: Params({ label_id, include_ancestor_groups }),
       returns,
-      handle: ({ subject: held, params: { label_id: text, include_ancestor_groups: ancestors }, ctx }) =>
-        getLabel(ctx.db, { holder: holderOf(held), caller: ctx.actor }, namesIn(text), { ancestors }),
+      async handle({ subject: held, params: { label_id: text, include_ancestor_groups: ancestors }, ctx }) {
+        const place = { holder: holderOf(held), caller: ctx.actor }
+        return shownIn(kind, held, await getLabel(ctx.db, place, namesIn(text), { ancestors }))
+      },
     }),
 
     endpoint({
@@ -103,7 +110,8 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
         ...ranking(of),
       }),
       returns,
-      handle: ({ subject: held, params, ctx }) => createLabel(ctx, holderOf(held), params),
+      handle: async ({ subject: held, params, ctx }) =>
+        shownIn(kind, held, await createLabel(ctx, holderOf(held), params)),
     }),
 
     endpoint({
@@ -114,8 +122,8 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
       allow: 'admin_label',
       params: Params({ label_id, ...changes }, { atLeastOneOf }),
       returns,
-      handle: ({ subject: held, params: { label_id: text, new_name: name, ...rest }, ctx }) =>
-        editLabel(ctx, holderOf(held), namesIn(text), { name, ...rest }),
+      handle: async ({ subject: held, params: { label_id: text, new_name: name, ...rest }, ctx }) =>
+        shownIn(kind, held, await editLabel(ctx, holderOf(held), namesIn(text), { name, ...rest })),
     }),
 
     endpoint({
@@ -128,9 +136,9 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
       allow: 'admin_label',
       params: Params({ ...apart, ...changes }, { exactlyOneOf: ['label_id', 'name'], atLeastOneOf }),
       returns,
-      handle: ({ subject: held, params, ctx }) => {
+      async handle({ subject: held, params, ctx }) {
         const { label_id: _, name: __, new_name: name, ...rest } = params
-        return editLabel(ctx, holderOf(held), namedApart(params), { name, ...rest })
+        return shownIn(kind, held, await editLabel(ctx, holderOf(held), namedApart(params), { name, ...rest }))
       },
     }),
 
