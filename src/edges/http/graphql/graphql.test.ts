@@ -92,9 +92,23 @@ describe('POST /api/graphql', () => {
     expect((await found()).mergeRequest.state).toBe('closed')
   })
 
+  test('users are active unless they are blocked or deactivated', async ({ world }) => {
+    const ann = await world.user()
+    const { project, iid } = await openMergeRequest(world, { members: [[ann, 'developer']], author: ann })
+    const query = `{ currentUser { active } project(fullPath: "${project.full_path}") { mergeRequest(iid: "${iid}") { author { active } } } }`
+    const read = async () => (await ask(world, world.root, query)).json.data
+    const shown = (active: boolean) => ({
+      currentUser: { active: true },
+      project: { mergeRequest: { author: { active } } },
+    })
+    expect(await read()).toEqual(shown(true))
+    await world.root.post(`/users/${ann.id}/block`)
+    expect(await read()).toEqual(shown(false))
+  })
+
   test('every field of the schema has a value', async ({ world }) => {
     const { project, iid, record } = await openMergeRequest(world, { description: 'Text' })
-    const user = 'id username name state avatarUrl webUrl webPath'
+    const user = 'id username name state active avatarUrl webUrl webPath'
     const query = `{
       metadata { version revision enterprise }
       currentUser { ${user} bot groupCount namespace { id } publicEmail }

@@ -57,6 +57,7 @@ function userFields(ctx: Ctx, row: UserReferenceRow) {
     username: user.username,
     name: user.name,
     state: user.state,
+    active: user.state === 'active',
     avatarUrl: user.avatar_url,
     webUrl: user.web_url,
     webPath: `/${user.username}`,

@@ -25,6 +25,8 @@ export const schema = buildSchema(/* GraphQL */ `
     username: String!
     name: String!
     state: String!
+    "Neither blocked nor deactivated"
+    active: Boolean
     avatarUrl: String
     webUrl: String!
     webPath: String!
@@ -46,6 +48,8 @@ export const schema = buildSchema(/* GraphQL */ `
     username: String!
     name: String!
     state: String!
+    "Neither blocked nor deactivated"
+    active: Boolean
     avatarUrl: String
     webUrl: String!
     webPath: String!
