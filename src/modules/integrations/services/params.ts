@@ -53,6 +53,7 @@ export type ServiceInput = { readonly [F in ServiceFlag]?: boolean } & {
 } & {
   readonly webhook?: string
   readonly notify_only_default_branch?: boolean
+  readonly active?: boolean
 }
 
 /** The parameters of a service, of which each slug has its own; others are refused. */
@@ -63,6 +64,11 @@ export const serviceParams = (slug: Slug) =>
       branches_to_be_notified: Optional(OneOf(branchSets, { description: about.branches_to_be_notified })),
       notify_only_default_branch: Optional(
         Flag({ deprecated: true, description: 'Same as `branches_to_be_notified` of `default` or `all`' }),
+      ),
+      active: Optional(
+        Flag({
+          description: 'Only true, which changes nothing: a service that is set up is active. `DELETE` disables it',
+        }),
       ),
       ...Object.fromEntries(
         serviceKinds[slug].flags.map((name) => [name, Optional(Flag({ description: flagDescription(name) }))]),

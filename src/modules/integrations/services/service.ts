@@ -28,6 +28,7 @@ export async function getService(ctx: Ctx, projectId: number, slug: string): Pro
 
 /** Enables a service of a project, or changes it; absent values stay. Throws `invalid` with the name of a value that is not possible. */
 export async function putService(ctx: Ctx, projectId: number, slug: Slug, input: ServiceInput): Promise<ServiceRow> {
+  if (input.active === false) throw new ParameterError('active does not have a valid value')
   const violations = violationsIn(input)
   if (Object.keys(violations).length > 0) throw invalidFields(violations)
   const address = input.webhook === undefined ? undefined : await findAddress(ctx, 'project', input.webhook)
@@ -91,7 +92,7 @@ const triggersAfter = (slug: Slug, before: ServiceRow | undefined, input: Servic
 /** Empty texts and null remove a property. */
 function propertiesAfter(slug: Slug, before: ServiceRow | undefined, input: ServiceInput): Properties {
   const { flags, defaults } = serviceKinds[slug]
-  const { webhook: _, notify_only_default_branch: onlyDefault, ...given } = input
+  const { webhook: _, active: __, notify_only_default_branch: onlyDefault, ...given } = input
   const set = Object.entries(given).filter(([name]) => !(flags as readonly string[]).includes(name))
   const branches = onlyDefault === undefined ? {} : { branches_to_be_notified: onlyDefault ? 'default' : 'all' }
   const all = { ...defaults, ...before?.properties, ...branches, ...Object.fromEntries(set) }

@@ -50,6 +50,17 @@ describe('integrations of a project', () => {
     }
   })
 
+  test('clients that send active as they read it change nothing by it', async ({ world }) => {
+    const { at } = await projectIn(world)
+    for (const slug of slugs) {
+      const made = await world.root.put(`${at}/${slug}`, { ...needed(slug), active: true })
+      expect(made).toMatchObject({ status: 200, json: { active: true } })
+      expect(made.json.properties).not.toHaveProperty('active')
+      const same = await world.root.put(`${at}/${slug}`, { active: true })
+      expect(same.json.properties).toEqual(made.json.properties)
+    }
+  })
+
   test('flags and properties that a change does not name stay, and null or an empty text removes a property', async ({
     world,
   }) => {
@@ -80,6 +91,7 @@ describe('integrations of a project', () => {
     await refused('emails-on-push', {}, { error: 'recipients is missing' })
     await refused('slack', { webhook, hook: 'x' }, { error: 'hook is unknown' })
     await refused('discord', { webhook, push_channel: 'x' }, { error: 'push_channel is unknown' })
+    await refused('slack', { webhook, active: false }, { error: 'active does not have a valid value' })
     await refused('slack', { webhook, push_events: 'maybe' }, { error: 'push_events is invalid' })
     await refused(
       'slack',
