@@ -29,5 +29,5 @@ const words = `
   .split(/\s+/)
 
 export const namedColors: ReadonlyMap<string, string> = new Map(
-  words.flatMap((name, at) => (at % 2 === 0 ? [[name, `#${words[at + 1]}`] as const] : [])),
+  words.flatMap((name, at) => (at % 2 === 0 ? [[name, `#${words[at + 1]!.toUpperCase()}`] as const] : [])),
 )

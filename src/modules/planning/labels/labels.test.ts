@@ -23,7 +23,7 @@ describe.for(bases)('labels of %s', (base) => {
     const record = {
       id: expect.any(Number),
       name: 'bug',
-      color: '#dc143c',
+      color: '#DC143C',
       text_color: '#FFFFFF',
       description: 'Broken',
       description_html: 'Broken',
@@ -68,7 +68,7 @@ describe.for(bases)('labels of %s', (base) => {
 
   test('a label that is sent as it is does not change', async ({ world }) => {
     const labels = await placeIn(world, base)
-    const values = { color: '#ff0000', description: null, ...(base === 'projects' && { priority: 1 }) }
+    const values = { color: '#FF0000', description: null, ...(base === 'projects' && { priority: 1 }) }
     const { id } = (await world.root.post(labels, { name: 'Same', ...values })).json
     const one = `${labels}/${id}`
     const changes = () => eventsOf(world, { kind: 'label_updated', payload: { label_id: id } }, 'kind')
@@ -83,7 +83,7 @@ describe.for(bases)('labels of %s', (base) => {
     const labels = await placeIn(world, base)
     const { id } = (await world.root.post(labels, { name: 'old', color: 'red' })).json
     expect((await world.root.put(labels, { name: 'old', new_name: 'new' })).json).toMatchObject({ id, name: 'new' })
-    expect((await world.root.put(labels, { label_id: id, color: 'blue' })).json).toMatchObject({ color: '#0000ff' })
+    expect((await world.root.put(labels, { label_id: id, color: 'blue' })).json).toMatchObject({ color: '#0000FF' })
     expect(await world.root.put(labels, { color: 'red' })).toMatchObject({
       status: 400,
       json: { error: 'label_id, name are missing, exactly one parameter must be provided' },

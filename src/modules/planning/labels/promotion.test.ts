@@ -47,7 +47,7 @@ describe('promotion of labels', () => {
     const { at } = await openMergeRequest(world, { project, labels: 'bug' })
     const { id } = (await world.root.post(`/groups/${group.id}/labels`, { name: 'bug', color: 'red' })).json
     const promoted = await world.root.put(`/projects/${project.id}/labels/promote`, { name: 'bug' })
-    expect(promoted).toMatchObject({ status: 200, json: { id, color: '#ff0000' } })
+    expect(promoted).toMatchObject({ status: 200, json: { id, color: '#FF0000' } })
     expect((await world.root.get(at)).json.labels).toEqual(['bug'])
     expect((await world.root.get(`/projects/${project.id}/labels`)).json).toMatchObject([{ id }])
   })
