@@ -52,6 +52,15 @@ describe('GET branches', () => {
     ['?search=(a%2B)%2B$', [], 'no regular expressions'],
     ['?search=%25', [], 'a percent sign is literal'],
     ['?search=', ['Fix-1', 'feature/a', 'feature/b', 'fix', 'main', 'prefix'], 'an empty search is ignored'],
+    ['?regex=^fix', ['fix'], 'an expression, in this case only'],
+    [
+      '?regex=%5Efeature/.*%24|x%24',
+      ['feature/a', 'feature/b', 'fix', 'prefix'],
+      'an expression that matches anywhere',
+    ],
+    ['?regex=^f&search=fix', ['fix'], 'an expression and a search'],
+    ['?regex=(a%2B)%2B%24', ['feature/a'], 'an expression in linear time'],
+    ['?regex=', ['Fix-1', 'feature/a', 'feature/b', 'fix', 'main', 'prefix'], 'an empty expression is ignored'],
     ['?sort=updated_desc&per_page=2', ['fix', 'prefix'], 'newest commit first'],
     ['?sort=updated_asc&per_page=2', ['main', 'Fix-1'], 'oldest commit first'],
   ] as const)('branches%s lists %s: %s', async ([query, names], { world }) => {
@@ -62,6 +71,19 @@ describe('GET branches', () => {
     expect(found.json.map(({ name }: { name: string }) => name)).toEqual(names)
   })
 
+  test('400 for an expression that is not in RE2 syntax, or too long', async ({ world }) => {
+    const { id } = await storedProject(world)
+    for (const [regex, error] of [
+      ['(', 'regex is invalid'],
+      ['a(?=b)', 'regex is invalid'],
+      ['a'.repeat(256), expect.stringContaining('regex')],
+    ])
+      expect(await world.root.get(`${branchesOf(id)}?regex=${encodeURIComponent(regex)}`)).toMatchObject({
+        status: 400,
+        json: { error },
+      })
+  })
+
   test('offset and keyset pages contain the same branches', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     const names = ['main', ...Array.from({ length: 7 }, (_, n) => `b${n}`)]
@@ -69,7 +91,8 @@ describe('GET branches', () => {
     const second = await world.root.get(`${branchesOf(id)}?per_page=3&page=2`)
     expect(second.headers).toMatchObject({ 'x-total': '8', 'x-total-pages': '3', 'x-next-page': '3' })
     const seen: string[] = []
-    let path: string | undefined = `${branchesOf(id)}?pagination=keyset&per_page=3&search=^`
+    let path: string | undefined =
+      `${branchesOf(id)}?pagination=keyset&per_page=3&search=^&regex=${encodeURIComponent('^(main|b)')}`
     while (path) {
       const got = await world.root.get(path)
       expect(got.status).toBe(200)

@@ -7,6 +7,7 @@ import { protectOneBranch, unprotectOneBranch } from '../../pushes/index.ts'
 import { Branch } from './entity.ts'
 import { deleteMergedBranches } from './jobs.ts'
 import { pageTokenParam, refPage } from './ref-page.ts'
+import { maxExpressionLength } from './ref-search.ts'
 import {
   branchChangedAt,
   branchTexts,
@@ -29,6 +30,9 @@ export const branchRoutes = [
     allow: 'read_code',
     params: Params({
       search: Optional(Text({ description: 'Part of the name; `^x` matches the start, `x$` the end' })),
+      regex: Optional(
+        Text({ maxLength: maxExpressionLength, description: 'Expression in RE2 syntax that matches in the name' }),
+      ),
       sort: OneOf(['name_asc', 'updated_asc', 'updated_desc'], {
         default: 'name_asc',
         description: 'Order: by name, or by the time of the newest commit',
@@ -39,10 +43,10 @@ export const branchRoutes = [
     returns: Branch,
     async handle({ subject, params, page, ctx, reply }) {
       const repo = openRepository(ctx, subject)
-      const found = refPage(await findBranches(repo, params.search, orders[params.sort]), page, nameOfBranch, {
+      const found = refPage(await findBranches(repo, params, orders[params.sort]), page, nameOfBranch, {
         token: params.page_token,
         url: `${ctx.site.apiUrl}/projects/${subject.id}/repository/branches`,
-        query: { search: params.search, sort: params.sort },
+        query: { search: params.search, regex: params.regex, sort: params.sort },
         reply,
       })
       return { ...found, rows: await branchTexts(ctx, subject, found.rows) }

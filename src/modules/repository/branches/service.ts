@@ -15,7 +15,7 @@ import { canPushToBranch, commitReadme, ifReadable, loadProtections, moveRefs } 
 import { deleteRef } from '../commits/delete-ref.ts'
 import { refuseCollision } from '../commits/move-branch.ts'
 import { Branch, type BranchRow, branchKey } from './entity.ts'
-import { searchNames } from './ref-search.ts'
+import { matchNames, searchNames } from './ref-search.ts'
 
 export const nameOfBranch = ({ name }: RefTip): string => branchName(name) ?? name
 
@@ -25,14 +25,15 @@ export async function defaultTip(repo: Repository, project: ProjectSubject): Pro
   return ref && readRef(repo, ref)
 }
 
-/** All branches that match a search. The array is cached: do not modify it. Reads files of refs; starts no process. */
+/** All branches that match a search and an expression. The array is cached: do not modify it. Reads files of refs; starts no process. */
 export async function findBranches(
   repo: Repository,
-  search: string | undefined,
+  { search, regex }: { readonly search?: string; readonly regex?: string },
   order: RefOrder,
 ): Promise<readonly RefTip[]> {
   const all = await listRefTips(repo, 'refs/heads/', { order, broken: 'list' })
-  return search ? searchNames(all, search, nameOfBranch) : all
+  const found = search ? searchNames(all, search, nameOfBranch) : all
+  return regex ? matchNames(found, regex, nameOfBranch) : found
 }
 
 /**
