@@ -3,7 +3,6 @@ import { cachedByInputs } from '../../../api/cached-by-inputs.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Html, MarkdownText } from '../../../api/markdown.ts'
 import { Flag } from '../../../api/params/types.ts'
-import type { LabelReferenceRow } from '../labels/queries.ts'
 
 /** What the record of a noteable shows as HTML. */
 export type Rendering = {
@@ -13,7 +12,7 @@ export type Rendering = {
     readonly full_path: string
     readonly title: string
     readonly description: string | null
-    readonly labels: readonly LabelReferenceRow[]
+    readonly labels: readonly { readonly description: string | null }[]
   }
   /** Title and description. */
   readonly renderHtml?: boolean | undefined
