@@ -156,7 +156,7 @@ describe('approval rules of a project', () => {
     const group = await world.group({ visibility: 'private', members: [[eve, 'developer']] })
     const { id } = (await world.root.post(rules, { name: 'Team', approvals_required: 1, group_ids: [group.id] })).json
     expect((await eve.get(`${rules}/${id}`)).json).toMatchObject({
-      groups: [{ id: group.id }],
+      groups: [{ id: group.id, path: group.path, full_path: group.full_path }],
       eligible_approvers: expect.arrayContaining([named(eve)]),
       contains_hidden_groups: false,
     })

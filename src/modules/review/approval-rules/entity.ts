@@ -3,10 +3,20 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
-import { GroupReference } from '../../groups/index.ts'
+import { GroupReference, type GroupReferenceRow } from '../../groups/index.ts'
 import { findProtectedRefs, ProtectedBranch, type ProtectedRefRow } from '../../pushes/index.ts'
 import { type AppliedRuleRow, findRules, type RuleRow, ruleTypes } from './queries.ts'
 import type { ProjectApprovalSettings } from './settings-queries.ts'
+
+const NamedGroup = Type.Object(
+  { ...GroupReference.schema.properties, path: Type.String({ description: 'Path without parent groups' }) },
+  { title: 'ApprovingGroup' },
+)
+
+const namedGroup = (row: GroupReferenceRow, ctx: Ctx) => ({
+  ...GroupReference.present(row, ctx, undefined),
+  path: row.full_path.slice(row.full_path.lastIndexOf('/') + 1),
+})
 
 const noCodeOwners = 'Always false: approvals of code owners are not distinguished'
 
@@ -38,10 +48,7 @@ export const ApprovalConfiguration = entity({
       { description: 'Users of the rule `Default`' },
     ),
     approver_groups: Type.Array(
-      Type.Object(
-        { group: described(GroupReference.schema, 'Group whose members may approve') },
-        { title: 'ApproverGroup' },
-      ),
+      Type.Object({ group: described(NamedGroup, 'Group whose members may approve') }, { title: 'ApproverGroup' }),
       { description: 'Groups of the rule `Default` that the caller can see' },
     ),
   }),
@@ -49,7 +56,7 @@ export const ApprovalConfiguration = entity({
     ...settings,
     selective_code_owner_removals: false,
     approvers: (approvers?.users ?? []).map((user) => ({ user: userReference(user, ctx) })),
-    approver_groups: (approvers?.groups ?? []).map((each) => ({ group: GroupReference.present(each, ctx, undefined) })),
+    approver_groups: (approvers?.groups ?? []).map((each) => ({ group: namedGroup(each, ctx) })),
   }),
 })
 
@@ -67,7 +74,7 @@ const common = {
   }),
   approvals_required: Type.Integer({ description: 'Number of approvals that the rule requires' }),
   users: Type.Array(UserReferenceSchema, { description: 'Users named by the rule' }),
-  groups: Type.Array(GroupReference.schema, { description: 'Groups that the rule names and the caller can see' }),
+  groups: Type.Array(NamedGroup, { description: 'Groups that the rule names and the caller can see' }),
   contains_hidden_groups: Type.Boolean({ description: 'The rule names groups that the caller cannot see' }),
 }
 const id = Type.Integer({ description: 'ID of the rule' })
@@ -80,7 +87,7 @@ const commonOf = (row: RuleRow, ctx: Ctx) => ({
   eligible_approvers: row.eligible.map((user) => userReference(user, ctx)),
   approvals_required: row.approvals_required,
   users: row.users.map((user) => userReference(user, ctx)),
-  groups: row.groups.map((group) => GroupReference.present(group, ctx, undefined)),
+  groups: row.groups.map((group) => namedGroup(group, ctx)),
   contains_hidden_groups: row.hides_groups,
 })
 
