@@ -153,6 +153,7 @@ test('a repeated restore first ends the database that a killed one left running'
   killed.process.kill('SIGKILL')
   await killed.exit
   expect(existsSync(join(copy.STITHY_DATA_DIR, 'unfinished-restore'))).toBe(true)
+  process.kill(database, 'SIGCONT')
   await restored(copy, '--at', id)
   // Its pid may be that of another process by now, or of one that has ended and waits to be reaped.
   const folder = await readlink(`/proc/${database}/cwd`).catch(() => '')

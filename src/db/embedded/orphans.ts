@@ -50,9 +50,12 @@ export async function killMakersOf(folder: string): Promise<void> {
  */
 export async function endOrphans(layout: Layout): Promise<void> {
   const mark = markOf(layout.cluster)
+  let answeringMs = 0
   for (const [signal, timeoutMs] of timeouts) {
     const running = processesWith(mark)
     if (running.length === 0) break
+    // A process that ends loses its command line before its sockets.
+    answeringMs = killMs
     // The postmaster ends its own children; without it each child is on its own.
     const postmaster = readPostmasterPid(layout)
     const targets = running.filter((pid) => pid === postmaster)
@@ -60,11 +63,14 @@ export async function endOrphans(layout: Layout): Promise<void> {
     const deadline = performance.now() + timeoutMs
     while (performance.now() < deadline && processesWith(mark).length > 0) await delay(10)
   }
-  if (await answers(join(layout.socket, '.s.PGSQL.5432'))) {
-    throw new Failure(
-      'unavailable',
-      `The database in ${layout.cluster} is in use by a process that cannot be seen from here (another container?): stop that one first.`,
-    )
+  const deadline = performance.now() + answeringMs
+  while (await answers(join(layout.socket, '.s.PGSQL.5432'))) {
+    if (performance.now() >= deadline)
+      throw new Failure(
+        'unavailable',
+        `The database in ${layout.cluster} is in use by a process that cannot be seen from here (another container?): stop that one first.`,
+      )
+    await delay(10)
   }
   removeStaleLocks(layout)
 }
