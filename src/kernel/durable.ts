@@ -72,7 +72,12 @@ export function makeFolderNow(path: string, mode: number): void {
   if (existsSync(folder) && statSync(folder).isDirectory()) return
   const parent = dirname(folder)
   if (!existsSync(parent)) makeFolderNow(parent, mode)
-  mkdirSync(folder, { mode })
+  try {
+    mkdirSync(folder, { mode })
+  } catch (error) {
+    // Another process was first, or something else is there.
+    if (!existsSync(folder) || !statSync(folder).isDirectory()) throw error
+  }
   syncFolderNow(parent)
 }
 

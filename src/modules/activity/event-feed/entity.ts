@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { reaches } from '../../../access/scopes.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
@@ -70,9 +71,12 @@ function targetOf(row: FeedRow, notes: Notes) {
   return { target_id: row.target_id, target_iid: row.target_iid ?? row.target_id, target_type: row.target_type }
 }
 
+/** Applications in which users only sign in do not read what users write. */
+const readsTexts = ({ actor }: Ctx): boolean => actor === null || reaches(actor.scopes, ['api', 'read_api'])
+
 function noted(row: FeedRow, notes: Notes, ctx: Ctx) {
   const note = noteOf(row, notes)
-  return note && { note: Note.present(note, ctx, undefined) }
+  return note && readsTexts(ctx) && { note: Note.present(note, ctx, undefined) }
 }
 
 export const Event = entity({
@@ -101,7 +105,9 @@ export const Event = entity({
       description: 'Title of the target, or of what a comment is about; null if there is none',
     }),
     created_at: timestamp('Time of the event'),
-    note: Type.Optional(described(Note.schema, 'The comment; absent for other events')),
+    note: Type.Optional(
+      described(Note.schema, 'The comment; absent for other events, and for tokens without `api` or `read_api`'),
+    ),
     push_data: Type.Optional(PushData),
   }),
   async gather(rows: readonly FeedRow[], ctx): Promise<Notes> {

@@ -161,6 +161,9 @@ describe('GET /projects/:id/events', () => {
       { action_name: 'opened', target_type: 'Issue', target_iid: issue.iid },
     ])
     expect(await lines(ann, `${at}/events?target_type=issue`)).toEqual(['opened Issue'])
+    const [line] = await read(await world.as(ann, ['read_user']), '/events?target_type=note&sort=asc')
+    expect(line).toMatchObject({ target_type: 'Note', target_id: single.id })
+    expect(line).not.toHaveProperty('note')
     await ann.delete(`${notes}/${single.id}`)
     await ann.delete(`${at}/snippets/${id}`)
     expect(await lines(ann, `${at}/events?target_type=note`)).toEqual(['commented on DiscussionNote'])

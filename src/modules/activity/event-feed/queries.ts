@@ -86,7 +86,7 @@ export const contributedTo = (caller: Caller, userId: number): Sql => sql`
 
 /**
  * Events in projects, and for an author also in groups, that the caller can currently read; events about code, issues and merge requests only where the caller can read those,
- * and events about wiki pages only where the caller can read the wiki. Deleted comments have none.
+ * and events about wiki pages only where the caller can read the wiki. Deleted comments have none, unless an earlier release recorded them.
  * Newest first unless `sort` is ascending. Each set has an index in the order of the list.
  */
 export function feedOf(caller: Caller, set: FeedSet, { action, targetType, before, after, sort }: FeedFilters): List {

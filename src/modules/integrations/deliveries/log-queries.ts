@@ -129,7 +129,10 @@ export const insertTest = async (tx: Tx, hookId: number, event: TestEvent): Prom
 export const deleteOldHookEvents = (db: Db, days: number, size: number): Promise<number> =>
   db.run(deleteSome('hook_events', sql`created_at < now() - make_interval(days => ${days}::integer)`, size))
 
-/** Deletes what was recorded of projects that are gone, except their end and what is still to be sent, a day later. */
+/**
+ * Deletes what was recorded of projects that are gone, a day later: not their end, what is still to be sent, and which of their issues were
+ * confidential.
+ */
 export const deleteHookEventsOfGone = (db: Db, size: number): Promise<number> =>
   db.run(
     deleteSome(
@@ -141,6 +144,7 @@ export const deleteHookEventsOfGone = (db: Db, size: number): Promise<number> =>
         and project_id is not null
         and not exists (select from projects p where p.id = hook_events.project_id)
         and not exists (select from hook_deliveries d where d.event_id = hook_events.id and d.state = 'pending')
+        and (facts ->> 'confidential' = 'true' and payload ? 'issue_id') is not true
       `,
       size,
     ),

@@ -33,12 +33,14 @@ const isWanted = (triggers: readonly Trigger[]): Sql => sql`
 
 /** The groups above the event `e`, and its own: their hooks receive it also when project or group are gone. */
 const ancestorsSql = sql`
-  jsonb_build_object(
-    'ancestor_ids',
-    (
-      select n.traversal_ids
-      from namespaces n
-      where n.id = coalesce(e.group_id, (select p.namespace_id from projects p where p.id = e.project_id))
+  jsonb_strip_nulls(
+    jsonb_build_object(
+      'ancestor_ids',
+      (
+        select n.traversal_ids
+        from namespaces n
+        where n.id = coalesce(e.group_id, (select p.namespace_id from projects p where p.id = e.project_id))
+      )
     )
   )
 `

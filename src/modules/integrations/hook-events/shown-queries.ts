@@ -160,6 +160,28 @@ const asObject = (row: Sql): Sql => sql`(select to_jsonb(r) from (${row}) as r)`
 const asList = (rows: Sql): Sql => sql`(select coalesce(jsonb_agg(r), '[]') from (${rows}) as r)`
 const rowIn = (row: Sql): Sql => sql`(select r.row from (${row}) as r)`
 
+/** Maximum characters of a recorded description or comment: each event has a copy. */
+const recordedText = raw('32768')
+
+/** An object whose text is cut, and says so with `cut`. */
+const withCut = (object: Sql, name: 'description' | 'body'): Sql => {
+  const text = raw(`r.object ->> '${name}'`)
+  return sql`
+    (
+      select r.object || case
+        when length(${text}) > ${recordedText} then jsonb_build_object(
+          ${raw(`'${name}'`)}, left(${text}, ${recordedText}), 'cut', true
+        )
+        else '{}'
+      end
+      from (select ${object} as object) as r
+    )
+  `
+}
+
+const issueIn = (id: Sql): Sql => withCut(rowIn(issueSql(id)), 'description')
+const mergeRequestIn = (id: Sql): Sql => withCut(rowIn(mergeRequestSql(id)), 'description')
+
 /** Of what has this key, with those that its changes name. */
 const labelsOf = (type: 'Issue' | 'MergeRequest', key: Sql): Sql =>
   asList(
@@ -183,12 +205,12 @@ const usersOf = (ids: Sql): Sql =>
 const actorId = raw('select e.actor_id')
 
 const issueRows = (id: Sql): Sql => sql`
-  'issue', ${rowIn(issueSql(id))}, 'labels', ${labelsOf('Issue', id)}, 'users',
+  'issue', ${issueIn(id)}, 'labels', ${labelsOf('Issue', id)}, 'users',
   ${usersOf(sql`${actorId} union select a.user_id from issue_assignees a where a.issue_id = ${id}`)}
 `
 
 const mergeRequestRows = (id: Sql): Sql => sql`
-  'merge_request', ${rowIn(mergeRequestSql(id))}, 'labels', ${labelsOf('MergeRequest', id)}, 'users',
+  'merge_request', ${mergeRequestIn(id)}, 'labels', ${labelsOf('MergeRequest', id)}, 'users',
   ${usersOf(sql`
     ${actorId}
     union
@@ -214,9 +236,9 @@ const groupRows = sql`'group', ${asObject(groupBlockSql(raw('e.group_id')))}`
 /** The rows of what notes are about, of the types that occur. */
 const noteableRows = (type: string): Sql => {
   const id = noteableIn(type)
-  if (type === 'Issue') return sql`, 'issue', ${rowIn(issueSql(id))}`
-  if (type === 'MergeRequest') return sql`, 'merge_request', ${rowIn(mergeRequestSql(id))}`
-  return type === 'Snippet' ? sql`, 'snippet', ${asObject(snippetSql(id))}` : raw('')
+  if (type === 'Issue') return sql`, 'issue', ${issueIn(id)}`
+  if (type === 'MergeRequest') return sql`, 'merge_request', ${mergeRequestIn(id)}`
+  return type === 'Snippet' ? sql`, 'snippet', ${withCut(asObject(snippetSql(id)), 'description')}` : raw('')
 }
 
 const labelsOfNoteables = (types: readonly string[]): Sql => {
@@ -230,10 +252,11 @@ const labelsOfNoteables = (types: readonly string[]): Sql => {
 
 const notes = (types: readonly string[]): Sql => sql`
   ${projectRows}, ${ofActor}, 'note',
-  ${asObject(noteSql(numberIn('note_id')))}${join(types.map(noteableRows), '')}${labelsOfNoteables(types)}
+  ${withCut(asObject(noteSql(numberIn('note_id'))), 'body')}${join(types.map(noteableRows), '')}${labelsOfNoteables(types)}
 `
 const pipeline = (id: Sql): Sql => sql`${projectRows}, ${ofActor}, 'pipeline', ${asObject(pipelineSql(id))}`
-const release = sql`${projectRows}, 'release', ${asObject(releaseSql(raw('e.project_id'), raw(`e.payload ->> 'tag'`)))}`
+const releaseIn = withCut(asObject(releaseSql(raw('e.project_id'), raw(`e.payload ->> 'tag'`))), 'description')
+const release = sql`${projectRows}, 'release', ${releaseIn}`
 const pushed = sql`
   ${projectRows}, ${ofActor}, 'refs',
   (

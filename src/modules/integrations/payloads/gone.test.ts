@@ -98,6 +98,40 @@ describe('what was deleted before it was sent', () => {
     expect(receiver.received[0]!.json.object_attributes.title).toBe('Next')
   })
 
+  test('nor is it if it is gone with its project', async ({ world }) => {
+    await using made = await waiting(world)
+    const { at, kinds, group, hookId, receiver } = made
+    const { root } = world
+    const hidden = { url: receiver.url, confidential_issues_events: false, confidential_note_events: false }
+    await ok(root.put(`/groups/${group.id}/hooks/${hookId}`, hidden))
+    const issue = await ok(root.post(`${at}/issues`, { title: 'Secret', description: 'Told by mistake' }))
+    await ok(root.post(`${at}/issues/${issue.iid}/notes`, { body: 'Secret' }))
+    await ok(root.put(`${at}/issues/${issue.iid}`, { confidential: true }))
+    await ok(root.post(`${at}/issues`, { title: 'Next' }))
+    await ok(root.delete(at))
+    await endDeletions(world)
+    await using _sender = await sending(world)
+    await eventually(() => expect(kinds()).toEqual(['issue open']))
+    expect(receiver.received[0]!.json.object_attributes.title).toBe('Next')
+  })
+
+  test('a long text is whole while its issue exists, and cut when it is gone', async ({ world }) => {
+    await using made = await waiting(world)
+    const { at, kinds, receiver } = made
+    const { root } = world
+    const description = 'x'.repeat(40_000)
+    const kept = await ok(root.post(`${at}/issues`, { title: 'Kept', description }))
+    await ok(root.put(`${at}/issues/${kept.iid}`, { title: 'Kept still' }))
+    const gone = await ok(root.post(`${at}/issues`, { title: 'Gone', description }))
+    await ok(root.delete(`${at}/issues/${gone.iid}`))
+    await using _sender = await sending(world)
+    await eventually(() => expect(kinds()).toEqual(['issue open', 'issue open', 'issue update']))
+    const lengths = receiver.received.map(
+      ({ json }) => `${json.object_attributes.title}: ${json.object_attributes.description.length}`,
+    )
+    expect(lengths.sort()).toEqual(['Gone: 32768', 'Kept still: 40000', 'Kept: 40000'])
+  })
+
   test('a merge request, its comments and those on a snippet are sent', async ({ world }) => {
     await using made = await waiting(world)
     const { at, project, receiver, kinds } = made

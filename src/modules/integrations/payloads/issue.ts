@@ -2,7 +2,7 @@ import { timeStats } from '../../discussion/index.ts'
 import { labelsOf, PayloadProject, userOf, usersOf } from './blocks.ts'
 import { actionOf, atEvent, changesBlock, stateId } from './changes.ts'
 import { confidentialAmong, findIssueRow, type IssueRow } from './queries.ts'
-import type { PayloadCtx } from './shown.ts'
+import { asRecorded, type PayloadCtx } from './shown.ts'
 import { type Builder, idIn } from './source.ts'
 
 /** The `object_attributes` of an issue, without `action`. */
@@ -44,7 +44,7 @@ export async function issueAttributes(ctx: PayloadCtx, project: PayloadProject, 
 
 export const issuePayload: Builder = async (ctx, { event, trigger }) => {
   const id = idIn(event.payload, 'issue_id')
-  const row = ctx.shown?.issue ?? (await findIssueRow(ctx.db, id))
+  const row = await asRecorded(ctx.shown?.issue, 'description', () => findIssueRow(ctx.db, id))
   const project = await PayloadProject.load(ctx, row?.project_id ?? null)
   if (!row || !project) return undefined
   // It became confidential after the flag was chosen.

@@ -3,7 +3,7 @@ import { isDraft } from '../../review/index.ts'
 import { labelsOf, PayloadProject, userOf, usersOf } from './blocks.ts'
 import { actionOf, atEvent, changesBlock, changesIn, stateId } from './changes.ts'
 import { findMergeRequestRow, type MergeRequestRow } from './queries.ts'
-import type { PayloadCtx } from './shown.ts'
+import { asRecorded, type PayloadCtx } from './shown.ts'
 import { type Builder, idIn, type RecordedEvent, textIn } from './source.ts'
 
 /** The `object_attributes` of a merge request, without `action`. */
@@ -60,7 +60,8 @@ function draftChange(event: RecordedEvent): { draft?: object } {
 }
 
 export const mergeRequestPayload: Builder = async (ctx, { event }) => {
-  const row = ctx.shown?.merge_request ?? (await findMergeRequestRow(ctx.db, idIn(event.payload, 'merge_request_id')))
+  const id = idIn(event.payload, 'merge_request_id')
+  const row = await asRecorded(ctx.shown?.merge_request, 'description', () => findMergeRequestRow(ctx.db, id))
   const project = await PayloadProject.load(ctx, row?.project_id ?? null)
   if (!row || !project) return undefined
   const mr = atEvent(row, event)

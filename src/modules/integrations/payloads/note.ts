@@ -4,7 +4,7 @@ import { labelsOf, PayloadProject, userOf } from './blocks.ts'
 import { issueAttributes } from './issue.ts'
 import { mergeRequestAttributes } from './merge-request.ts'
 import { findIssueRow, findMergeRequestRow, findNoteRow, findSnippetRow, type NoteRow } from './queries.ts'
-import type { PayloadCtx } from './shown.ts'
+import { asRecorded, type PayloadCtx } from './shown.ts'
 import { type Builder, idIn } from './source.ts'
 
 type About = { readonly type: string; readonly id: number | null; readonly path: string; readonly block: object }
@@ -15,28 +15,30 @@ async function aboutOf(ctx: PayloadCtx, project: PayloadProject, note: NoteRow):
     const commit = await project.commitBlock(note.commit_oid)
     return { type: 'Commit', id: null, path: `commit/${note.commit_oid}`, block: { commit } }
   }
-  if (note.issue_id !== null) {
-    const row = ctx.shown?.issue ?? (await findIssueRow(ctx.db, note.issue_id))
+  const { issue_id, snippet_id, merge_request_id } = note
+  if (issue_id !== null) {
+    const row = await asRecorded(ctx.shown?.issue, 'description', () => findIssueRow(ctx.db, issue_id))
     if (!row) return undefined
     const labels = await labelsOf(ctx, row.label_ids)
     const issue = { ...(await issueAttributes(ctx, project, row)), labels }
     return { type: 'Issue', id: row.id, path: `issues/${row.iid}`, block: { issue } }
   }
-  if (note.snippet_id !== null) {
-    const row = ctx.shown?.snippet ?? (await findSnippetRow(ctx.db, note.snippet_id))
+  if (snippet_id !== null) {
+    const row = await asRecorded(ctx.shown?.snippet, 'description', () => findSnippetRow(ctx.db, snippet_id))
     if (!row) return undefined
     const snippet = { ...row, content: await firstText(ctx, row.id), type: 'ProjectSnippet' }
     return { type: 'Snippet', id: row.id, path: `snippets/${row.id}`, block: { snippet } }
   }
-  if (note.merge_request_id === null) return undefined
-  const row = ctx.shown?.merge_request ?? (await findMergeRequestRow(ctx.db, note.merge_request_id))
+  if (merge_request_id === null) return undefined
+  const find = () => findMergeRequestRow(ctx.db, merge_request_id)
+  const row = await asRecorded(ctx.shown?.merge_request, 'description', find)
   if (!row) return undefined
   const merge_request = await mergeRequestAttributes(ctx, project, row)
   return { type: 'MergeRequest', id: row.id, path: `merge_requests/${row.iid}`, block: { merge_request } }
 }
 
 export const notePayload: Builder = async (ctx, { event, trigger }) => {
-  const note = ctx.shown?.note ?? (await findNoteRow(ctx.db, idIn(event.payload, 'note_id')))
+  const note = await asRecorded(ctx.shown?.note, 'body', () => findNoteRow(ctx.db, idIn(event.payload, 'note_id')))
   const project = await PayloadProject.load(ctx, note?.project_id ?? null)
   const about = note && project && (await aboutOf(ctx, project, note))
   if (!note || !project || !about) return undefined

@@ -69,7 +69,7 @@ async function newCommits(
 
 const existing = async (repo: Repository, oid: Oid) => ((await readCommit(repo, oid)) ? oid : undefined)
 
-/** The commits that the default branch had before the push are not new in another branch. */
+/** The commits that the default branch had after the push are not new in another branch. */
 async function tipOfDefault(
   ctx: PayloadCtx,
   { row, repository }: PayloadProject,
@@ -80,7 +80,7 @@ async function tipOfDefault(
   const then = await tipAfterPush(ctx.db, { projectId: row.id, pushId, ref: Buffer.from(main) })
   if (then === undefined) return readRef(repository, main)
   const tip = then === null ? undefined : parseOid(then)
-  return tip && existing(repository, tip)
+  return tip && ((await existing(repository, tip)) ?? readRef(repository, main))
 }
 
 /** The commit and the annotation of a tag. */

@@ -90,7 +90,10 @@ export type IssueRow = Planned & {
 export const findIssueRow = async (db: Db, id: number): Promise<IssueRow | undefined> =>
   (await db.row({ row: json<IssueRow>() }, issueSql(sql`${id}`)))?.row
 
-/** The confidential ones of these issues, also of those that were deleted meanwhile. */
+/**
+ * The confidential ones of these issues. One that is gone counts if an event that was recorded for hooks found it confidential, as the event does that
+ * made it so.
+ */
 export async function confidentialAmong(db: Db, issueIds: readonly number[]): Promise<ReadonlySet<number>> {
   if (issueIds.length === 0) return new Set()
   const rows = await db.rows(
@@ -105,11 +108,10 @@ export async function confidentialAmong(db: Db, issueIds: readonly number[]): Pr
       where not exists (select from issues m where m.id = gone.id)
         and exists (
           select
-          from events d
-          where d.kind = 'issue_deleted'
-            and d.created_at > now() - interval '8 days'
-            and (d.payload ->> 'issue_id')::bigint = gone.id
-            and (d.payload ->> 'confidential')::boolean
+          from hook_events e
+          where (e.payload ->> 'issue_id')::bigint = gone.id
+            and e.facts ->> 'confidential' = 'true'
+            and e.payload ? 'issue_id'
         )
     `,
   )
@@ -240,7 +242,7 @@ export async function movedRefs(
   return rows.map(({ ref, old_oid, new_oid }) => ({ name: ref.toString('utf8'), from: old_oid, to: new_oid }))
 }
 
-/** Where a push after this one found a branch of its project first; undefined if none moved it. */
+/** Where the next push of the project that moved a branch found it; undefined if none of the next thousand did. */
 export const tipAfterPush = async (
   db: Db,
   { projectId, pushId, ref }: { projectId: number; pushId: number; ref: Buffer },
@@ -250,8 +252,9 @@ export const tipAfterPush = async (
       { old_oid: nullable(text) },
       sql`
         select c.old_oid
-        from pushes q join ref_changes c on c.push_id = q.id
-        where q.project_id = ${projectId} and q.id > ${pushId} and c.ref = ${ref} and c.moved
+        from (select id from pushes where project_id = ${projectId} and id > ${pushId} order by id limit 1000) as q
+          join ref_changes c on c.push_id = q.id and c.ref = ${ref}
+        where c.moved
         order by q.id
         limit 1
       `,

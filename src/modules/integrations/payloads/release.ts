@@ -4,6 +4,7 @@ import { readTag } from '../../../git/objects/tags.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { PayloadProject } from './blocks.ts'
 import { findReleaseRow, type ReleaseRow } from './queries.ts'
+import { asRecorded } from './shown.ts'
 import { type Builder, textIn } from './source.ts'
 
 const formats = ['zip', 'tar.gz', 'tar.bz2', 'tar'] as const
@@ -21,7 +22,7 @@ export const releasePayload: Builder = async (ctx, { event }) => {
   const release =
     event.kind === 'release_deleted'
       ? deletedRelease(event.facts)
-      : (ctx.shown?.release ?? (await findReleaseRow(ctx.db, project.row.id, tag)))
+      : await asRecorded(ctx.shown?.release, 'description', () => findReleaseRow(ctx.db, project.row.id, tag))
   if (!release) return undefined
   const ref = tagRef(tag)
   const oid = ref && (await readRef(project.repository, ref))

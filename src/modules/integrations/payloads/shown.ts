@@ -13,6 +13,9 @@ import type {
   UserBlockRow,
 } from './queries.ts'
 
+/** A recorded row, whose description or comment may have been cut. */
+type Cut<Row> = Row & { readonly cut?: true }
+
 /** Rows as they were when the event was recorded (`hook-events/shown-queries.ts`). */
 export type Shown = {
   readonly project?: ProjectBlockRow | null
@@ -20,13 +23,13 @@ export type Shown = {
   readonly parent?: GroupBlockRow | null
   readonly users?: readonly Omit<UserBlockRow, 'email'>[]
   readonly labels?: readonly LabelBlockRow[]
-  readonly issue?: IssueRow | null
-  readonly merge_request?: MergeRequestRow | null
-  readonly note?: NoteRow | null
-  readonly snippet?: SnippetRow | null
+  readonly issue?: Cut<IssueRow> | null
+  readonly merge_request?: Cut<MergeRequestRow> | null
+  readonly note?: Cut<NoteRow> | null
+  readonly snippet?: Cut<SnippetRow> | null
   readonly pipeline?: PipelineRow | null
   readonly status?: StatusRow | null
-  readonly release?: ReleaseRow | null
+  readonly release?: Cut<ReleaseRow> | null
   /** Names in hexadecimal. */
   readonly refs?: readonly { readonly ref: string; readonly old_oid: string | null; readonly new_oid: string | null }[]
 }
@@ -46,4 +49,17 @@ export function withGone<Row extends { readonly id: number }>(
   const missing = new Set(ids)
   for (const { id } of found) missing.delete(id)
   return missing.size === 0 ? found : [...found, ...recorded.filter(({ id }) => missing.has(id))]
+}
+
+/** The recorded row, or the one found if none was recorded. A text that was cut is that of the row found, as long as there is one. */
+export async function asRecorded<Row extends object>(
+  recorded: Cut<Row> | null | undefined,
+  text: keyof Row,
+  find: () => Promise<Row | undefined>,
+): Promise<Row | undefined> {
+  if (!recorded) return find()
+  if (!recorded.cut) return recorded
+  const { cut: _, ...row } = recorded
+  const found = await find()
+  return { ...(row as Row), ...(found && { [text]: found[text] }) }
 }
