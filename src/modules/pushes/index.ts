@@ -17,7 +17,7 @@ export { protectOneBranch, unprotectOneBranch } from './protected-branches/servi
 export { protectFirstBranch } from './protected-refs/default-branch.ts'
 export { recordEndedGrants } from './protected-refs/deleted-grantees.ts'
 export { accessLevels } from './protected-refs/levels.ts'
-export { loadProtections } from './protected-refs/protections.ts'
+export { loadProtected, loadProtections } from './protected-refs/protections.ts'
 export { findProtectedRefs, type ProtectedRefRow } from './protected-refs/queries.ts'
 export {
   type AnswerToPush,

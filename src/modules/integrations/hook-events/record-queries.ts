@@ -13,37 +13,29 @@ const receiving = (triggers: readonly Trigger[]): Sql => sql`h.triggers && ${tri
 /** Whether there is a hook `h` like this. Unlike `exists`, never by reading all hooks once for all events, of which the planner expects many. */
 const someHook = (condition: Sql): Sql => sql`coalesce((select true from hooks h where ${condition} limit 1), false)`
 
+/** The ids of the group of the event `e`, or of its project, and of those above it. */
+const ancestorIds = sql`
+  (
+    select n.traversal_ids
+    from namespaces n
+    where n.id = coalesce(e.group_id, (select p.namespace_id from projects p where p.id = e.project_id))
+  )
+`
+
 /** Whether a hook of the place of the event `e`, of a group above it, or of the installation, receives it. */
 const isWanted = (triggers: readonly Trigger[]): Sql => sql`
   (
     ${someHook(sql`h.project_id = e.project_id and ${receiving(triggers)}`)}
     or ${someHook(sql`
-      h.namespace_id = any(
-        (
-          select n.traversal_ids
-          from namespaces n
-          where n.id = coalesce(e.group_id, (select p.namespace_id from projects p where p.id = e.project_id))
-        )::bigint[]
-      )
+      h.namespace_id = any(${ancestorIds}::bigint[])
       and ${receiving(triggers)}
     `)}
     or ${someHook(sql`h.project_id is null and h.namespace_id is null and ${receiving(triggers)}`)}
   )
 `
 
-/** The groups above the event `e`, and its own: their hooks receive it also when project or group are gone. */
-const ancestorsSql = sql`
-  jsonb_strip_nulls(
-    jsonb_build_object(
-      'ancestor_ids',
-      (
-        select n.traversal_ids
-        from namespaces n
-        where n.id = coalesce(e.group_id, (select p.namespace_id from projects p where p.id = e.project_id))
-      )
-    )
-  )
-`
+/** The hooks of these groups receive the event `e` also when project or group are gone. */
+const ancestorsSql = sql`jsonb_strip_nulls(jsonb_build_object('ancestor_ids', ${ancestorIds}))`
 
 /**
  * Records events of one kind for the hooks that may receive them, and wakes the sender after the commit. Where no hook does, which is usual,

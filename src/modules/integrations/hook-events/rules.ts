@@ -7,7 +7,9 @@ export type FactsOf = 'issue' | 'note' | 'pipeline' | 'project' | 'group' | 'use
 /** Which hooks an event may concern, and what must be read before it changes or disappears. */
 export type Rule = { readonly triggers: readonly Trigger[]; readonly facts?: FactsOf }
 
-const issues: Rule = { triggers: ['issues_events', 'confidential_issues_events'], facts: 'issue' }
+const notes = ['note_events', 'confidential_note_events'] as const
+// Hooks for notes, too: whether an issue that is gone was confidential decides what they receive of the notes on it.
+const issues: Rule = { triggers: ['issues_events', 'confidential_issues_events', ...notes], facts: 'issue' }
 const mergeRequests: Rule = { triggers: ['merge_requests_events'] }
 const wikiPages: Rule = { triggers: ['wiki_page_events'] }
 const releases: Rule = { triggers: ['releases_events'] }
@@ -32,7 +34,7 @@ export const hookRules = {
   merge_request_merged: mergeRequests,
   merge_request_approved: mergeRequests,
   merge_request_unapproved: mergeRequests,
-  note_created: { triggers: ['note_events', 'confidential_note_events'], facts: 'note' },
+  note_created: { triggers: notes, facts: 'note' },
   pipeline_changed: { triggers: ['pipeline_events'], facts: 'pipeline' },
   commit_status_changed: { triggers: ['job_events'] },
   wiki_page_created: wikiPages,

@@ -2,6 +2,8 @@ import { pino } from 'pino'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
+import { deliveryStates } from '../../../../test/tables/hooks.ts'
+import { projectRow } from '../../../../test/tables/projects.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import { test, unique, type World } from '../../../../test/world.ts'
 import { removeUser } from '../../groups/user-removal/jobs.ts'
@@ -25,7 +27,7 @@ async function endDeletions(world: World) {
 
 /** A project in a group with a hook for all events, while nothing is sent. */
 async function waiting(world: World) {
-  await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+  await world.settings({ allow_local_requests_from_web_hooks_and_services: true, deletion_adjourned_period: 0 })
   const receiver = await HookReceiver.start()
   const group = await world.group()
   const project = await world.project({ group })
@@ -81,39 +83,41 @@ describe('what was deleted before it was sent', () => {
     expect(said).toMatchObject({ object_attributes: { note: 'Said' }, issue: { title: 'First', state: 'opened' } })
   })
 
-  test('what was open is not sent to a hook for open issues if it was confidential at its end', async ({ world }) => {
-    await using made = await waiting(world)
-    const { at, kinds, group, hookId, receiver } = made
-    const { root } = world
-    const hidden = { url: receiver.url, confidential_issues_events: false, confidential_note_events: false }
-    await ok(root.put(`/groups/${group.id}/hooks/${hookId}`, hidden))
-    const issue = await ok(root.post(`${at}/issues`, { title: 'Secret', description: 'Told by mistake' }))
-    const path = `${at}/issues/${issue.iid}`
-    await ok(root.post(`${path}/notes`, { body: 'Secret' }))
-    await ok(root.put(path, { confidential: true }))
-    await ok(root.delete(path))
-    await ok(root.post(`${at}/issues`, { title: 'Next' }))
-    await using _sender = await sending(world)
-    await eventually(() => expect(kinds()).toEqual(['issue open']))
-    expect(receiver.received[0]!.json.object_attributes.title).toBe('Next')
-  })
-
-  test('nor is it if it is gone with its project', async ({ world }) => {
-    await using made = await waiting(world)
-    const { at, kinds, group, hookId, receiver } = made
-    const { root } = world
-    const hidden = { url: receiver.url, confidential_issues_events: false, confidential_note_events: false }
-    await ok(root.put(`/groups/${group.id}/hooks/${hookId}`, hidden))
-    const issue = await ok(root.post(`${at}/issues`, { title: 'Secret', description: 'Told by mistake' }))
-    await ok(root.post(`${at}/issues/${issue.iid}/notes`, { body: 'Secret' }))
-    await ok(root.put(`${at}/issues/${issue.iid}`, { confidential: true }))
-    await ok(root.post(`${at}/issues`, { title: 'Next' }))
-    await ok(root.delete(at))
-    await endDeletions(world)
-    await using _sender = await sending(world)
-    await eventually(() => expect(kinds()).toEqual(['issue open']))
-    expect(receiver.received[0]!.json.object_attributes.title).toBe('Next')
-  })
+  const forOpen = { confidential_issues_events: false, confidential_note_events: false }
+  test.for([
+    ['is gone', forOpen, ['issue open', 'note']],
+    ['is gone with its project', forOpen, ['issue open', 'note']],
+    ['is gone, to a hook for notes alone', { ...forOpen, issues_events: false }, ['note']],
+    ['is gone with its project, to a hook for notes alone', { ...forOpen, issues_events: false }, ['note']],
+  ] as const)(
+    'what was open is not sent if it was confidential at its end, when the issue %s',
+    async ([gone, flags, expected], { world }) => {
+      await using made = await waiting(world)
+      const { at, kinds, group, hookId, receiver } = made
+      const { root } = world
+      await ok(root.put(`/groups/${group.id}/hooks/${hookId}`, { url: receiver.url, ...flags }))
+      const said = async (title: string) => {
+        const { iid } = await ok(root.post(`${at}/issues`, { title, description: title }))
+        await ok(root.post(`${at}/issues/${iid}/notes`, { body: title }))
+        return `${at}/issues/${iid}`
+      }
+      const path = await said('Told by mistake')
+      await ok(root.put(path, { confidential: true }))
+      await said('Next')
+      if (gone.startsWith('is gone with its project')) {
+        await ok(root.delete(at))
+        await endDeletions(world)
+        expect(await projectRow(world, made.project.id, 'id')).toEqual([])
+      } else await ok(root.delete(path))
+      await using _sender = await sending(world)
+      await eventually(async () => {
+        expect(kinds().length).toBeGreaterThan(0)
+        expect((await deliveryStates(world, hookId))['pending']).toBeUndefined()
+      })
+      expect(kinds()).toEqual(expected)
+      expect(JSON.stringify(receiver.received.map(({ json }) => json))).not.toContain('Told by mistake')
+    },
+  )
 
   test('a long text is whole while its issue exists, and cut when it is gone', async ({ world }) => {
     await using made = await waiting(world)
@@ -213,6 +217,7 @@ describe('what was deleted before it was sent', () => {
     await ok(root.post(`${at}/releases`, { tag_name: 'v1', ref: 'main', description: 'First' }))
     await ok(root.delete(at))
     await endDeletions(world)
+    expect(await projectRow(world, project.id, 'id')).toEqual([])
     await using _sender = await sending(world)
     await eventually(() =>
       expect(kinds()).toEqual([

@@ -5,8 +5,7 @@ import { type Commit, readCommit } from '../../../git/objects/commits.ts'
 import { readTag } from '../../../git/objects/tags.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { nameGlob } from '../../../kernel/glob.ts'
-import { findProtectedRefs, ifReadable } from '../../pushes/index.ts'
+import { ifReadable, loadProtected } from '../../pushes/index.ts'
 import { PayloadProject, userOf } from './blocks.ts'
 import { movedRefs, tipAfterPush } from './queries.ts'
 import { recordedRefs } from './recorded-queries.ts'
@@ -22,7 +21,7 @@ export type MovedRef = Awaited<ReturnType<typeof movedRefs>>[number]
 export async function refsOfPush(ctx: PayloadCtx, event: RecordedEvent) {
   const found = await movedRefs(ctx.db, idIn(event.payload, 'push_id'))
   // The push goes with its project.
-  const moved = found.length > 0 ? found : await recordedRefs(ctx.db, event.id)
+  const moved = found.length > 0 ? found : await recordedRefs(ctx, event.id)
   const of = (folder: string) =>
     moved.flatMap((change, part) =>
       change.name.startsWith(folder) ? [{ change, part, short: change.name.slice(folder.length) }] : [],
@@ -39,13 +38,6 @@ const pusherOf = async (ctx: PayloadCtx, event: RecordedEvent) => {
     user_email: user.email,
     user_avatar: user.avatar_url,
   }
-}
-
-/** Whether a branch or tag is protected now. */
-async function isProtected(ctx: PayloadCtx, projectId: number, of: 'branch' | 'tag', ref: string): Promise<boolean> {
-  const name = ref.replace(/^refs\/(heads|tags)\//, '')
-  const rules = await findProtectedRefs(ctx.db, projectId, null)
-  return rules.some((rule) => rule.kind === of && nameGlob(rule.name)(name))
 }
 
 /** The new commits of a branch, oldest first and the newest of them only, with their total number. */
@@ -101,13 +93,14 @@ export const pushPayload: Builder = async (ctx, { event, trigger, part }) => {
   const { commits, total } = tag
     ? { commits: tag.commit ? [tag.commit] : [], total: tag.commit ? 1 : 0 }
     : await newCommits(ctx, project, change, idIn(event.payload, 'push_id'))
+  const protections = await loadProtected(ctx.db, project.row.id)
   return {
     object_kind: kind,
     event_name: kind,
     before: change.from ?? nullOid,
     after: change.to ?? nullOid,
     ref: change.name,
-    ref_protected: await isProtected(ctx, project.row.id, kind === 'push' ? 'branch' : 'tag', change.name),
+    ref_protected: protections.isProtected(tag ? 'tag' : 'branch', change.name.replace(/^refs\/(heads|tags)\//, '')),
     checkout_sha: tag ? (tag.commit?.oid ?? null) : change.to,
     message: tag ? tag.message : null,
     ...(await pusherOf(ctx, event)),

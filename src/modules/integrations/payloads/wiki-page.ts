@@ -70,9 +70,9 @@ async function holderOf(ctx: PayloadCtx, { project_id, group_id }: RecordedEvent
 /** The page of the event, or that of a test of a hook, which is among its facts. */
 async function pageOf(ctx: PayloadCtx, { payload, facts }: RecordedEvent, fullPath: string): Promise<Page | undefined> {
   if ('wiki_page_id' in payload) {
-    const { commit, ...named } = payload as Payload<'wiki_page_created'>
-    const page = await pageOfEvent(ctx, { commit, ...named }, fullPath)
-    return page && { ...page, commit }
+    const changed = payload as Payload<'wiki_page_created'>
+    const page = await pageOfEvent(ctx, changed, fullPath)
+    return page && { ...page, commit: changed.commit }
   }
   const [title, content, format] = [textIn(facts, 'title'), textIn(facts, 'content'), textIn(facts, 'format')]
   return { title, content, format, message: textIn(facts, 'message'), slug: textIn(facts, 'slug'), commit: null }

@@ -1,6 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { nameGlob } from '../../../kernel/glob.ts'
-import { findProtectedRefs } from '../../pushes/index.ts'
+import { loadProtected } from '../../pushes/index.ts'
 import type { BranchSet } from './kinds.ts'
 import { defaultBranchOf } from './queries.ts'
 
@@ -17,9 +16,8 @@ export class ServedBranches {
   /** Two statements, one of them cached. */
   static async load(ctx: Ctx, projectId: number): Promise<ServedBranches> {
     const main = await defaultBranchOf(ctx.db, projectId)
-    const rules = await findProtectedRefs(ctx.db, projectId, null)
-    const globs = rules.filter(({ kind }) => kind === 'branch').map(({ name }) => nameGlob(name))
-    return new ServedBranches(main, (branch) => globs.some((matches) => matches(branch)))
+    const protections = await loadProtected(ctx.db, projectId)
+    return new ServedBranches(main, (branch) => protections.isProtected('branch', branch))
   }
 
   has(set: BranchSet, branch: string): boolean {

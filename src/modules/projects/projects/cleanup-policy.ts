@@ -53,6 +53,7 @@ export const cleanupPolicyParams = {
   ),
 }
 
+/** As records show it: what was not chosen has its default. */
 export function cleanupPolicyOf(changed: Partial<CleanupPolicy> | undefined) {
   const policy = { ...cleanupDefaults, ...changed }
   return { ...policy, name_regex_delete: policy.name_regex }

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Db } from '../../../db/db.ts'
 import { nameGlob } from '../../../kernel/glob.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { accessLevels } from './levels.ts'
@@ -46,6 +47,10 @@ export const loadProtections = async (
   project: { readonly id: number; readonly facts: ProjectSubject['facts'] },
 ): Promise<Protections> =>
   new Protections(await findProtectedRefs(ctx.db, project.id, ctx.actor), ctx.actor, project.facts.level)
+
+/** Which refs are protected, for work without a caller. One statement. */
+export const loadProtected = async (db: Db, projectId: number): Promise<Pick<Protections, 'isProtected'>> =>
+  new Protections(await findProtectedRefs(db, projectId, null), null, 0)
 
 /**
  * Whether a rule grants the caller an action. Administrators have every action that any role has, but not those that no
