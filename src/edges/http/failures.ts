@@ -89,7 +89,7 @@ export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
   if (isDiskFull(error) || isReadOnly(error))
     return new Failure('storage_full', 'Insufficient Storage', { cause: error })
-  return wasKilled(error) ? new Failure('unavailable', killed, { cause: error }) : undefined
+  return wasKilled(error) ? new Failure('unavailable', killed, { cause: error, retryAfterSeconds: 10 }) : undefined
 }
 
 /** The response for any thrown error; for a bug, a 500 without details. */
