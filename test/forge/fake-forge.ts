@@ -65,12 +65,12 @@ export class FakeForge {
     const url = new URL(request.url!, this.origin)
     if (!url.pathname.startsWith('/ann/')) this.asked.push(request.url!)
     await this.before(request.url!)
-    if (url.pathname.startsWith('/ann/')) return this.#git(request, response, url)
     const chosen = this.choose(request.url!, this.asked.length)
     if (chosen) {
       response.writeHead(chosen.status ?? 200, { 'content-type': 'application/json', ...chosen.headers })
       return void response.end(chosen.body ?? '[]')
     }
+    if (url.pathname.startsWith('/ann/')) return this.#git(request, response, url)
     const found = this.#dialect.find(this, url)
     if (request.headers.authorization !== this.#dialect.authorization) {
       response.writeHead(401)

@@ -1,5 +1,5 @@
 export { ProjectImport } from './imports/entity.ts'
-export { endInFailure, type Filling, fillRepository, type Place } from './imports/fill.ts'
+export { endInFailure, endInFailureWith, type Filling, fillRepository, type Place } from './imports/fill.ts'
 export { scheduleImport } from './imports/queries.ts'
 export { type FailedRelation, type ImportReport, saveImportReport } from './imports/report-queries.ts'
 export { resealImports } from './imports/reseal-queries.ts'
@@ -12,4 +12,4 @@ export { disablePushMirrorsOfDeleted, startMirrorsAfterChange } from './push-mir
 export { resealPushMirrors } from './push-mirrors/reseal-queries.ts'
 export { remoteLimits } from './remotes/limits.ts'
 export { reachRemote } from './remotes/reach.ts'
-export { RemoteRefusal, sentenceFor } from './remotes/refusal.ts'
+export { isPermanent, RemoteBusy, RemoteRefusal, sentenceFor } from './remotes/refusal.ts'

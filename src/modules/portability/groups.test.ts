@@ -203,7 +203,7 @@ describe('archives of groups', () => {
     await runGroupImports(world)
     expect((await zoe.get(`/groups/${group.id}/labels`)).json).toEqual([])
     expect((await mailsTo(world, `${zoe.username}@example.com`)).at(-1)!.body).toContain(
-      'not allowed to change the group any more',
+      'no longer allowed to change the group',
     )
   })
 

@@ -104,7 +104,7 @@ describe('imports whose importer loses the right while they run', () => {
       await runImport(world, id)
       expect(await stateOf(world, id)).toMatchObject({
         import_status: 'failed',
-        import_error: 'The importer is not allowed to change the project any more',
+        import_error: 'The importer is no longer allowed to change the project',
       })
       expect(await issuesOf(world, id)).toEqual([])
     },
@@ -120,7 +120,7 @@ describe('imports whose importer loses the right while they run', () => {
     await runImport(world, json.id)
     expect(await stateOf(world, json.id)).toMatchObject({
       import_status: 'failed',
-      import_error: 'The importer is no administrator any more',
+      import_error: 'The importer is no longer an administrator',
     })
     expect(await issuesOf(world, json.id)).toEqual([])
   })
@@ -135,7 +135,7 @@ describe('imports whose importer loses the right while they run', () => {
     const { id } = await importOf(world, zoe, forge, { target_namespace: group.full_path })
     expect(await stateOf(world, id)).toMatchObject({
       import_status: 'failed',
-      import_error: 'The importer is not allowed to change the project any more',
+      import_error: 'The importer is no longer allowed to change the project',
     })
     expect(await issuesOf(world, id)).toEqual([])
   })

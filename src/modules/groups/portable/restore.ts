@@ -28,7 +28,7 @@ export async function createImportedGroup(
   given: Given,
 ): Promise<number | GroupRefused> {
   const parent = await lockGroup(tx, parentId)
-  if (!parent) return { refused: 'its parent is not there any more' }
+  if (!parent) return { refused: 'its parent no longer exists' }
   const { name, path } = given
   if (typeof name !== 'string' || typeof path !== 'string') return { refused: 'it has no name or path' }
   const fullPath = `${parent.full_path}/${path}`

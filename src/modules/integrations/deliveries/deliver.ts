@@ -72,7 +72,7 @@ export async function deliver(ctx: Ctx, due: DueRow, options: DeliverOptions): P
     alone: due.failures >= aloneAfter,
   }
   const trigger = await currentTrigger(ctx, due)
-  if (trigger === undefined) return { ...base, state: 'dropped', error: 'The hook may not receive this event any more' }
+  if (trigger === undefined) return { ...base, state: 'dropped', error: 'The hook may no longer receive this event' }
   const payload = await payloadOf(ctx, due, trigger, payloads)
   if (payload === undefined) return { ...base, state: 'dropped', error: 'What the event is about was deleted' }
   const { service, properties } = due

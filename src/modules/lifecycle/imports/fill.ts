@@ -19,7 +19,7 @@ import {
   setAside,
 } from '../../projects/index.ts'
 import { protectFirstBranch, repositoryFacts } from '../../pushes/index.ts'
-import { RemoteRefusal } from '../remotes/refusal.ts'
+import { RemoteBusy, RemoteRefusal } from '../remotes/refusal.ts'
 import { beginImport, failImport, finishImport, forgetAttempt, type ImportRow } from './queries.ts'
 
 /** Branches and tags that were fetched, and the default branch of the source. */
@@ -65,7 +65,7 @@ export async function fillRepository(
     await settle(ctx, projectId, { repo, place, filling, also: also && ((tx) => also(tx, pending)) })
   } catch (error) {
     if (!(error instanceof RemoteRefusal)) {
-      if (lacksRoom(error)) await forgetAttempt(ctx.db, projectId)
+      if (lacksRoom(error) || error instanceof RemoteBusy) await forgetAttempt(ctx.db, projectId)
       throw error
     }
     await endInFailure(ctx, projectId, error.message)
@@ -74,12 +74,16 @@ export async function fillRepository(
   }
 }
 
-/** Marks an import as failed for good. */
-export const endInFailure = (ctx: Ctx, projectId: number, error: string): Promise<void> =>
-  ctx.transaction(async (tx) => {
-    if (await failImport(tx, projectId, error))
-      await emit(tx, { kind: 'project_import_failed', projectId, actorId: null, payload: {} })
-  })
+/** Marks an import as failed for good, unless it is over. */
+export const endInFailure = (ctx: Ctx, projectId: number, error: string): Promise<boolean> =>
+  ctx.transaction((tx) => endInFailureWith(tx, projectId, error))
+
+/** The same in a transaction. False if it was over. */
+export async function endInFailureWith(tx: Tx, projectId: number, error: string): Promise<boolean> {
+  const hasFailed = await failImport(tx, projectId, error)
+  if (hasFailed) await emit(tx, { kind: 'project_import_failed', projectId, actorId: null, payload: {} })
+  return hasFailed
+}
 
 type Result = {
   repo: Repository

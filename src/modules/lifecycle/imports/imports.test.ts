@@ -113,7 +113,7 @@ describe('import of a project by URL', () => {
         await bring(world, made.json.id)
         expect((await world.root.get(`/projects/${made.json.id}/import`)).json).toMatchObject({
           import_status: 'failed',
-          import_error: 'The importer is not allowed to change the project any more',
+          import_error: 'The importer is no longer allowed to change the project',
         })
         expect((await world.root.get(`/projects/${made.json.id}/repository/branches`)).json).toEqual([])
       })

@@ -53,7 +53,7 @@ export const importFromUrl = job({
 /** Throws `RemoteRefusal` if the user who requested the import may no longer change the project. */
 async function requireImporter(ctx: Ctx, projectId: number, actorId: number | null): Promise<void> {
   if (!(await projectOnBehalf(ctx, actorId, projectId, 'admin_project')))
-    throw new RemoteRefusal('The importer is not allowed to change the project any more')
+    throw new RemoteRefusal('The importer is no longer allowed to change the project')
 }
 
 /** Marks imports as failed that no job will finish. */

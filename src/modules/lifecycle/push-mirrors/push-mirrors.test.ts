@@ -263,7 +263,7 @@ describe('permissions of push mirrors', () => {
     await update(world, project.id, id)
     expect(await refsOf(world, target)).toEqual({})
     expect((await done(world.root.get(at))).last_error).toBe(
-      'The user who set up the mirror is not allowed to do so any more.',
+      'The user who set up the mirror is no longer allowed to do so.',
     )
     await done(world.root.put(at, { enabled: true }))
     await update(world, project.id, id)

@@ -62,7 +62,7 @@ async function mirrorUser(
   { user_id }: PendingPush,
 ): Promise<{ readonly user: Ctx; readonly project: ProjectSubject }> {
   const permitted = await projectOnBehalf(ctx, user_id, projectId, 'admin_mirror')
-  if (!permitted) throw new RemoteRefusal('The user who set up the mirror is not allowed to do so any more.')
+  if (!permitted) throw new RemoteRefusal('The user who set up the mirror is no longer allowed to do so.')
   return permitted
 }
 

@@ -8,7 +8,20 @@ export class RemoteRefusal extends Error {
   override name = 'RemoteRefusal'
 }
 
+/** A remote cannot be read now. Another run of the import goes on later, and this one does not count as an attempt. */
+export class RemoteBusy extends Error {
+  override name = 'RemoteBusy'
+}
+
 const hour = 3_600_000
+
+const wantsCredentials = (output: string): boolean =>
+  // Git asks for credentials although there is no terminal, so its message is about the prompt.
+  /askpass|could not read (Username|Password)|Authentication failed/.test(output)
+
+/** Whether another attempt would fail as well, unless somebody changes the remote or its credentials. */
+export const isPermanent = ({ failed, output }: RemoteFailure): boolean =>
+  failed !== 'refused' || wantsCredentials(output) || /repository .*not found/i.test(output)
 
 /** The message for a failure of git. Contains no credentials, even if the remote repeats them. */
 export function sentenceFor(
@@ -20,9 +33,8 @@ export function sentenceFor(
     return timeoutMs < hour
       ? `The ${what} took longer than ${timeoutMs / 60_000} minutes.`
       : `The ${what} took longer than ${timeoutMs / hour} hours.`
-  // Git asks for credentials although there is no terminal, so its message is about the prompt.
-  if (/askpass|could not read (Username|Password)|Authentication failed/.test(output))
-    return 'The other side asks for credentials, and the address has none or others.'
+  if (wantsCredentials(output))
+    return 'The remote repository requires authentication: the URL has no credentials, or they were rejected.'
   const lines = output.split('\n').filter((line) => /^(fatal|error|remote):/.test(line))
   return withoutCredentials(lines.join('\n'), remote) || 'The repository could not be read.'
 }

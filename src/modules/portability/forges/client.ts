@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Ctx } from '../../../api/ctx.ts'
 import { wallClockMs } from '../../../kernel/clock.ts'
 import { type GuardRules, OutboundFailure, type OutboundResponse, sendOutbound } from '../../instance/index.ts'
+import { RemoteBusy } from '../../lifecycle/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Adapter } from './adapter.ts'
 
@@ -12,7 +13,7 @@ export const forgeRules: GuardRules = { purpose: 'import', schemes: ['http', 'ht
 export type Access = { readonly adapter: Adapter; readonly forgeUrl: URL; readonly token: string }
 
 /** The forge asks to wait, or does not answer as it should: another attempt may succeed. `afterMs` is what it asks for. */
-export class ForgeBusy extends Error {
+export class ForgeBusy extends RemoteBusy {
   override name = 'ForgeBusy'
   readonly afterMs: number | undefined
   constructor(message: string, afterMs?: number) {

@@ -6,13 +6,13 @@ import { updateRefs } from '../../../git/refs/update-refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { repositorySize } from '../../../git/transfer/maintenance.ts'
 import { mirror } from '../../../git/transfer/mirror.ts'
-import { importRules, reachRemote, sentenceFor } from '../../lifecycle/index.ts'
+import { importRules, isPermanent, reachRemote, sentenceFor } from '../../lifecycle/index.ts'
 import { initialBranch, projectRepositoryDir } from '../../projects/index.ts'
 import { insertUnheld } from '../../pushes/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import { archiveLimit } from '../imports/limit.ts'
 import type { Unheld } from '../imports/repositories.ts'
-import type { Access } from './client.ts'
+import { type Access, ForgeBusy } from './client.ts'
 
 const timeoutMs = 3 * 60 * 60_000
 const mebibyte = 1024 * 1024
@@ -22,7 +22,10 @@ const pullHeads = '+refs/pull/*/head:refs/merge-requests/*/head'
 
 export type Fetched = { readonly refs: readonly Ref[]; readonly defaultBranch: string | undefined }
 
-/** Fetches branches, tags and heads of pull requests. The address is that of the forge, never one that an answer names. */
+/**
+ * Fetches branches, tags and heads of pull requests. Throws `ForgeBusy` if another attempt may succeed, else `ArchiveRefusal`. The address is that of the forge, never one that
+ * an answer names.
+ */
 export async function fetchCode(
   ctx: Ctx,
   repo: Repository,
@@ -39,10 +42,10 @@ export async function fetchCode(
   const maxBytes = archiveLimit(ctx.settings)
   const limits = { timeoutMs, maxBytes: maxBytes === Number.MAX_SAFE_INTEGER ? Number.POSITIVE_INFINITY : maxBytes }
   const mirrored = await mirror(repo, remote, limits, withPulls ? [pullHeads] : [])
-  if ('failed' in mirrored)
-    throw new ArchiveRefusal(
-      sentenceFor(mirrored, { what: 'import', remote, timeoutMs, maxMegabytes: maxBytes / mebibyte }),
-    )
+  if ('failed' in mirrored) {
+    const reason = sentenceFor(mirrored, { what: 'import', remote, timeoutMs, maxMegabytes: maxBytes / mebibyte })
+    throw isPermanent(mirrored) ? new ArchiveRefusal(reason) : new ForgeBusy(reason)
+  }
   return withPulls ? { ...mirrored, refs: [...mirrored.refs, ...(await ownHeads(repo))] } : mirrored
 }
 

@@ -79,6 +79,25 @@ describe('rate limits of forges', () => {
     })
   })
 
+  test('a repository that the token may no longer read ends the import with the answer of the forge', async ({ world }) => {
+    await using forge = await forgeOf(world, 'github')
+    forge.choose = (path) => (path.endsWith('/repos/ann/code') ? { status: 404 } : undefined)
+    const zoe = await world.user()
+    const { id, state } = await importOf(world, zoe, forge)
+    expect(state).toMatchObject({ import_status: 'failed', import_error: 'The forge answered with status 404' })
+    expect(await forgeImports(world, id)).toEqual([])
+  })
+
+  test('an import goes on after the forge has failed to send the code', async ({ world }) => {
+    await using forge = await forgeOf(world, 'github')
+    let failures = 6
+    forge.choose = (path) => (path.includes('/info/refs') && failures-- > 0 ? { status: 502 } : undefined)
+    const zoe = await world.user()
+    const { state } = await importOf(world, zoe, forge)
+    expect(state).toMatchObject({ import_status: 'finished', stats: { imported: { issue: 2 } } })
+    expect(failures).toBeLessThan(0)
+  })
+
   test('with the optimistic strategy, a list that the forge cannot give is left out', async ({ world }) => {
     await using forge = await forgeOf(world, 'gitea')
     forge.choose = (path) => (path.includes('/milestones') ? { status: 502, body: 'Bad gateway' } : undefined)

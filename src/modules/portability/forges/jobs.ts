@@ -25,7 +25,7 @@ import { matched } from '../imports/open-archive.ts'
 import { checkRecords } from '../imports/own-records.ts'
 import { withBranchesOfForks } from '../imports/repositories.ts'
 import type { Resource } from './adapter.ts'
-import { type Access, ForgeBusy, getJson } from './client.ts'
+import { type Access, ForgeBusy, ForgeDenial, getJson } from './client.ts'
 import { collect } from './collect.ts'
 import { fetchCode, fetchWiki } from './fetch.ts'
 import type { ForgeRepository } from './items.ts'
@@ -71,7 +71,8 @@ export const importFromForge = job({
       await removeWorkFolder(ctx, folderOf(projectId))
       await new PageFiles(ctx, projectId).remove()
       // The importer was deleted, or the import is over and this changes nothing.
-      return endInFailure(ctx, projectId, 'The importer is not there any more.')
+      await endInFailure(ctx, projectId, 'The importer no longer exists.')
+      return
     }
     try {
       await run(ctx, place, pending)
@@ -186,7 +187,12 @@ async function run(ctx: Ctx, place: Place, pending: ForgeImportRow): Promise<voi
 }
 
 async function readRepository(ctx: Ctx, access: Access, fullName: string): Promise<ForgeRepository> {
-  const { value } = await getJson(ctx, access, `${access.adapter.apiOf(access.forgeUrl)}/repos/${fullName}`)
+  const url = `${access.adapter.apiOf(access.forgeUrl)}/repos/${fullName}`
+  const { value } = await getJson(ctx, access, url).catch((error: unknown) => {
+    // It is gone, or the token may no longer read it. Lists were empty then.
+    if (error instanceof ForgeDenial) throw new ArchiveRefusal(error.message)
+    throw error
+  })
   const given = objectIn(value)
   const repository = given && access.adapter.readRepository(given)
   if (!repository) throw new ArchiveRefusal('The forge did not describe the repository')

@@ -4,7 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { guardUrl } from '../../instance/index.ts'
-import { endInFailure, findImportState, saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
+import { endInFailureWith, findImportState, saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
 import { createProject, loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import { limit } from '../exports/service.ts'
@@ -114,9 +114,12 @@ export async function cancelForgeImport(ctx: Ctx, forge: ForgeKind, projectId: n
   const project = await loadProject(String(projectId), ctx)
   if (!project || !allows(projectPolicy.admin_project, ctx.actor, project.facts)) throw notFound('Project')
   const pending = await findForgeImport(ctx.db, project.id)
-  if (pending?.forge !== forge) throw new Failure('invalid', 'The import cannot be canceled: it is over')
-  await endInFailure(ctx, project.id, 'The import was canceled.')
-  await deleteForgeImport(ctx.db, project.id)
+  const isOver = () => new Failure('invalid', 'The import cannot be canceled: it is over')
+  if (pending?.forge !== forge) throw isOver()
+  await ctx.transaction(async (tx) => {
+    if (!(await endInFailureWith(tx, project.id, 'The import was canceled.'))) throw isOver()
+    await deleteForgeImport(tx, project.id)
+  })
   await new PageFiles(ctx, project.id).remove()
   return shown(ctx, project, pending.repository, 'canceled')
 }

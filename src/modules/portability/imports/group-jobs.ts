@@ -109,7 +109,7 @@ async function permittedImporter(ctx: Ctx, groupId: number, userId: number): Pro
   const importer = await asAccount(ctx, userId)
   const group = importer && (await loadGroup(groupId, importer))
   if (!importer || !group || !allows(groupPolicy.admin_group, importer.actor, group.facts))
-    throw new ArchiveRefusal('The importer is not allowed to change the group any more')
+    throw new ArchiveRefusal('The importer is no longer allowed to change the group')
   return importer
 }
 

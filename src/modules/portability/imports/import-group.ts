@@ -38,7 +38,7 @@ export async function importGroup(
   const { importer, groups, records, people, avatars, wikis } = prepared
   await lockAccess(tx)
   const root = await lockGroup(tx, rootId)
-  if (!root) throw new ArchiveRefusal('The group is not there any more')
+  if (!root) throw new ArchiveRefusal('The group no longer exists')
   // Line 0 is no record.
   const ids: number[] = [0]
   for (const [index, given] of groups.entries()) {

@@ -62,7 +62,8 @@ export const importArchive = job({
     if (!pending) {
       await removeWorkFolder(ctx, name)
       // The importer was deleted, or the import is over and this changes nothing.
-      return endInFailure(ctx, place.projectId, 'The archive is not there any more')
+      await endInFailure(ctx, place.projectId, 'The archive no longer exists')
+      return
     }
     await inWorkFolder(ctx, name, (folder) => fill(ctx, place, pending, folder))
     await deleteArchiveImport(ctx.db, holder)
@@ -100,7 +101,7 @@ async function fill(ctx: Ctx, place: Place, pending: ArchiveImportRow, folder: s
   )
 }
 
-export const replacedIsGone = 'The project that was to be replaced is not there any more'
+export const replacedIsGone = 'The project that was to be replaced no longer exists'
 
 /** Puts the imported project into the place of another, which the importer must still be allowed to delete. */
 async function replace(
@@ -113,7 +114,7 @@ async function replace(
   const replaced = importer && (await loadProject(String(replacedId), importer))
   if (importer && !replaced) throw new ArchiveRefusal(replacedIsGone)
   if (!importer || !replaced || !allows(projectPolicy.remove_project, importer.actor, replaced.facts))
-    throw new ArchiveRefusal('The importer is not allowed to replace the project any more')
+    throw new ArchiveRefusal('The importer is no longer allowed to replace the project')
   await lockAccess(tx)
   await copyHoldings(tx, replacedId, projectId)
   await linkAllFrom(tx, replacedId, projectId)
@@ -199,7 +200,7 @@ export async function permitted(
   userId: number,
 ): Promise<{ importer: Ctx; project: ProjectSubject }> {
   const found = await projectOnBehalf(ctx, userId, projectId, 'admin_project')
-  if (!found) throw new ArchiveRefusal('The importer is not allowed to change the project any more')
+  if (!found) throw new ArchiveRefusal('The importer is no longer allowed to change the project')
   return { importer: found.user, project: found.project }
 }
 
@@ -211,5 +212,5 @@ export async function stillPermitted(ctx: Ctx, projectId: number, then: Ctx): Pr
 
 /** Those who were administrators when the people of an archive were found must still be. Throws `ArchiveRefusal`. */
 export function requireSameRights(now: Ctx, then: Ctx): void {
-  if (then.actor!.admin && !now.actor!.admin) throw new ArchiveRefusal('The importer is no administrator any more')
+  if (then.actor!.admin && !now.actor!.admin) throw new ArchiveRefusal('The importer is no longer an administrator')
 }

@@ -13,7 +13,7 @@ import { recordsIn } from '../records/read-records.ts'
 /** Unpacks an archive of the blob store into an empty folder, and checks its version. */
 export async function openArchive(ctx: Ctx, digest: Digest, folder: string): Promise<Unpacked> {
   const found = await ctx.blobs.get(digest)
-  if (!found) throw new ArchiveRefusal('The archive is not there any more')
+  if (!found) throw new ArchiveRefusal('The archive no longer exists')
   const unpacked = await unpack(found.body, folder, limitsFor(found.sizeBytes))
   const version = unpacked.get(entries.versionEntry)
   const text = version && version.size <= 100 ? (await readFile(version.path, 'latin1')).trim() : ''

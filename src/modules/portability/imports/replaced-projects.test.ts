@@ -176,12 +176,12 @@ describe('POST /projects/import with overwrite', () => {
     }
     expect(await importAs(40, { path: old.path, overwrite: 'true' })).toMatchObject({
       import_status: 'failed',
-      import_error: expect.stringContaining('not allowed to replace the project any more'),
+      import_error: expect.stringContaining('no longer allowed to replace the project'),
     })
     expect((await world.root.get(`/projects/${old.id}`)).json.path_with_namespace).toBe(old.full_path)
     expect(await importAs(30, { path: unique('empty') })).toMatchObject({
       import_status: 'failed',
-      import_error: expect.stringContaining('not allowed to change the project any more'),
+      import_error: expect.stringContaining('no longer allowed to change the project'),
     })
     expect(await importAs(40, { path: unique('filled') })).toMatchObject({ import_status: 'finished' })
   })
@@ -203,7 +203,7 @@ describe('POST /projects/import with overwrite', () => {
     await runImport(world, second.id)
     expect((await zoe.get(`/projects/${second.id}/import`)).json).toMatchObject({
       import_status: 'failed',
-      import_error: 'The project that was to be replaced is not there any more',
+      import_error: 'The project that was to be replaced no longer exists',
     })
     expect((await zoe.get(`/projects/${encodeURIComponent(`${zoe.username}/${path}`)}`)).json.id).toBe(first.id)
   })
@@ -221,7 +221,7 @@ describe('POST /projects/import with overwrite', () => {
     })
     expect(await made.answer).toMatchObject({
       status: 409,
-      json: { message: 'The project that was to be replaced is not there any more' },
+      json: { message: 'The project that was to be replaced no longer exists' },
     })
     expect((await zoe.get(`/users/${zoe.id}/projects`)).json).toEqual([])
   })
