@@ -29,7 +29,6 @@ import { setQuiet } from './kernel/quiet.ts'
 import { beginRotation, endRotation } from './kernel/secrets.ts'
 import {
   createTokenAs,
-  findAccount,
   findUserByName,
   bootstrap as makeRoot,
   operatorActions,
@@ -124,12 +123,11 @@ export async function createToken(
   await requireSchema(services.databaseUrl)
   await using app = await createApp(config, services)
   const ctx = await app.open(null)
-  if (expiresOn !== undefined && Number.isNaN(Date.parse(expiresOn))) throw invalid(`${expiresOn} is not a date`)
-  const user = await findAccount(ctx.db, username)
+  const user = await findUserByName(ctx.db, username)
   if (!user) throw notFound(`User ${username}`)
   const { token } = await createTokenAs(ctx, {
     kind: 'personal',
-    userId: user.user_id,
+    userId: user.id,
     name,
     scopes: tokenScopes(scopes, user.admin),
     expiresAt: tokenExpiry(ctx, expiresOn ?? null),

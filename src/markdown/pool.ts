@@ -51,6 +51,8 @@ export class MarkdownPool implements AsyncDisposable {
   }
 
   #next(): void {
+    // A thread may have died while it was idle.
+    for (const thread of this.#threads) if (thread.isDead && !thread.isBusy) this.#threads.delete(thread)
     const idle = [...this.#threads].find((thread) => !thread.isBusy) ?? this.#started()
     const task = idle && this.#waiting.shift()
     if (task) void idle.run(task).finally(() => this.#ended(idle))

@@ -153,6 +153,14 @@ describe('stithy token', () => {
     })
   })
 
+  test('an operator names the user of a token, also one whose name is the id of another', async ({ world }) => {
+    const ann = await world.user()
+    const named = await world.user({ username: String(ann.id) })
+    const { out } = await create(world, named.username)
+    const self = { id: named.id, username: named.username, token: out.trim() }
+    expect((await new Client(world.origin, self).get('/user')).json).toMatchObject({ id: named.id })
+  })
+
   test('a token that an operator creates has at most the lifetime of the settings', async ({ world }) => {
     const ann = await world.user()
     await world.root.put('/application/settings', { max_personal_access_token_lifetime: 30 })

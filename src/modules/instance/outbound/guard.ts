@@ -62,14 +62,17 @@ function isOwn(siteUrl: string, { url }: OutboundUrl): boolean {
   return new URL(siteUrl).origin === url.origin && url.origin !== 'null'
 }
 
+/** Whether a request connects to the checked addresses only, so that the host name cannot resolve to others after the check (DNS rebinding). */
+export const isPinned = ({ settings }: Pick<Ctx, 'settings'>, { host, addresses }: Destination): boolean =>
+  settings.dns_rebinding_protection_enabled && isIP(host) === 0 && addresses.length > 0
+
 /**
- * The address to connect to, so that the host name cannot resolve to another one after the check (DNS rebinding).
- * `undefined` if the host is an IP address or the setting disables the protection.
+ * The one address to which git connects, which takes no more. `undefined` if the host is an IP address or the setting disables the protection.
  */
 export const pinOf = (
-  { settings }: Pick<Ctx, 'settings'>,
-  { host, port, addresses }: Destination,
+  ctx: Pick<Ctx, 'settings'>,
+  destination: Destination,
 ): { host: string; port: number; address: string } | undefined =>
-  settings.dns_rebinding_protection_enabled && isIP(host) === 0 && addresses[0] !== undefined
-    ? { host, port, address: addresses[0] }
+  isPinned(ctx, destination)
+    ? { host: destination.host, port: destination.port, address: destination.addresses[0]! }
     : undefined

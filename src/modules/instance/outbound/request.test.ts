@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { open } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { siteAt } from '../../../api/site.ts'
+import { Failure } from '../../../kernel/failure.ts'
 import { withDefaults } from '../../../settings/settings.ts'
 import { type OutboundRequest, sendOutbound } from './request.ts'
 
@@ -141,6 +142,33 @@ describe('outbound requests', () => {
       sendOutbound(ctx(), post(`http://ann:sesame@127.0.0.1:${server.port}${path}`, more)).catch(String)
     expect(await reasonOf('/hang', { timeoutMs: 50 })).toBe('OutboundFailure: Timeout')
     expect(await reasonOf('/')).toBe('OutboundFailure: The receiver closed the connection')
+  })
+
+  test('failures of this service are thrown as they are, not as those of the receiver', async () => {
+    await using server = await serving(async (request, response) => {
+      for await (const _ of request);
+      response.end('x'.repeat(100_000))
+    })
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    const busy = new Failure('unavailable', 'The storage is not available')
+    const outcomes = [
+      { receive: async () => Promise.reject(full) },
+      { receive: async () => Promise.reject(busy) },
+      { body: { sizeBytes: 9, open: () => Promise.reject(busy) } },
+      {
+        body: {
+          sizeBytes: 9,
+          open: async () =>
+            Readable.from(
+              (async function* () {
+                yield Buffer.from('begun')
+                throw busy
+              })(),
+            ),
+        },
+      },
+    ].map((more) => sendOutbound(ctx(), post(server.origin, more)).catch((error: unknown) => error))
+    expect(await Promise.all(outcomes)).toEqual([full, busy, busy, busy])
   })
 
   test('a file that is opened after the receiver has refused the connection is closed: an open one ends the process', async () => {

@@ -4,11 +4,13 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Ctx } from '../../../api/ctx.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { isDiskFull } from '../../../kernel/full-disk.ts'
 import { storable } from '../../../kernel/storable.ts'
-import { type Destination, type GuardRules, guardUrl, pinOf, type Resolve } from './guard.ts'
+import { type Destination, type GuardRules, guardUrl, isPinned, type Resolve } from './guard.ts'
 import { credentialsOf } from './url.ts'
 
-/** Bytes that are too many for memory. A redirect opens them again. */
+/** Bytes that are too many for memory. A redirect opens them again. A failure to read them is thrown as it is. */
 export type StreamedBody = { readonly sizeBytes: number; open(): Promise<Readable> }
 
 /** A request on a user's behalf. */
@@ -22,7 +24,10 @@ export type OutboundRequest = {
   readonly method?: 'POST' | 'PUT' | 'GET'
   /** Of a POST or PUT. */
   readonly body?: string | Buffer | StreamedBody
-  /** Reads the body of a response with a status below 300; without it, only the first characters are read. */
+  /**
+   * Reads the body of a response with a status below 300; without it, only the first characters are read. Failures of this service, such as a full
+   * disk, are thrown as they are.
+   */
   readonly receive?: (body: Readable) => Promise<void>
   /** Names of response headers that are returned whole. Others are cut, and only the first are returned. */
   readonly wholeHeaders?: readonly string[]
@@ -48,6 +53,13 @@ export class OutboundFailure extends Error {
   override name = 'OutboundFailure'
 }
 
+/** Reading the body that is sent failed, which is no fault of the receiver. */
+class UnreadableBody extends Error {
+  constructor(cause: unknown) {
+    super('the body cannot be read', { cause })
+  }
+}
+
 const maxRedirects = 5
 /** Bytes of a response that are read; the connection is closed after them. */
 const maxBodyBytes = 1024
@@ -60,7 +72,8 @@ const secretResponseHeaders: ReadonlySet<string> = new Set(['set-cookie', 'set-c
 
 /**
  * Sends a request to a URL of a user: the SSRF guard checks the URL and every redirect, and the request connects to the checked address
- * only. User name and password in the URL are sent as Basic credentials. Throws `OutboundFailure` without a response.
+ * only. User name and password in the URL are sent as Basic credentials. Throws `OutboundFailure` without a response, and failures of this service as
+ * they are.
  */
 export async function sendOutbound(
   ctx: Pick<Ctx, 'settings' | 'site'>,
@@ -72,7 +85,8 @@ export async function sendOutbound(
   try {
     return await follow(ctx, request, signal, resolve)
   } catch (error) {
-    if (error instanceof OutboundFailure) throw error
+    if (error instanceof UnreadableBody) throw error.cause
+    if (error instanceof OutboundFailure || error instanceof Failure || isDiskFull(error)) throw error
     throw new OutboundFailure(timeout.aborted ? 'Timeout' : messageOf(error))
   }
 }
@@ -181,20 +195,23 @@ function exchange(
       },
     )
   })
-  if (streamed)
-    streamed.open().then(
-      (source) =>
+  if (streamed) {
+    const unreadable = (error: unknown) => {
+      reject(new UnreadableBody(error))
+      sent.destroy()
+    }
+    streamed.open().then((source) => {
+      // If the request fails first, the promise is settled already.
+      source.once('error', unreadable)
+      return (
         pipeline(source, sent)
           // The receiver may answer before it has read everything.
           .catch((error) => hasResponse || reject(error))
           // A request that has failed already leaves its source open, and a file that is still open when it is forgotten ends the process.
-          .finally(() => source.destroy()),
-      (error) => {
-        sent.destroy()
-        reject(error)
-      },
-    )
-  else sent.end(whole)
+          .finally(() => source.destroy())
+      )
+    }, unreadable)
+  } else sent.end(whole)
   return promise
 }
 
@@ -203,7 +220,7 @@ function exchange(
  * turn, so that a host with an IPv6 address is reached from a machine without IPv6.
  */
 function pinned(ctx: Pick<Ctx, 'settings'>, target: Destination): { lookup?: LookupFunction } {
-  if (!pinOf(ctx, target)) return {}
+  if (!isPinned(ctx, target)) return {}
   const checked = target.addresses.map((address) => ({ address, family: isIP(address) }))
   const lookup: LookupFunction = (_name, options, done) =>
     options.all ? done(null, checked) : done(null, checked[0]!.address, checked[0]!.family)

@@ -82,7 +82,7 @@ export const receiverRow = {
 }
 export type ReceiverRow = RowOf<typeof receiverRow>
 
-/** The hooks of a project or group, of the groups above it, and of the installation, as far as they existed at the event. */
+/** The hooks of a project or group, of the groups above it, and of the installation, as they are now. */
 export const receiversOf = (
   db: Db,
   { project_id, group_id, facts }: Pick<RecordedEvent, 'project_id' | 'group_id' | 'facts'>,

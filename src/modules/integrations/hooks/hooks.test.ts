@@ -294,6 +294,22 @@ describe('who may change hooks', () => {
     await world.root.delete(at)
   })
 
+  test('a hook that is sent to another host sends its token there only if that is given again', async ({ world }) => {
+    await using first = await HookReceiver.start()
+    await using second = await HookReceiver.start()
+    const hook = { url: first.url, token: 'sesame' }
+    const at = `/hooks/${(await world.root.post('/hooks', hook)).json.id}`
+    await world.runJobs()
+    const tokenAt = async (receiver: HookReceiver, change: object) => {
+      expect((await world.root.put(at, change)).status).toBe(200)
+      await world.root.get(at)
+      return (await receiver.request(({ json }) => json.path === 'ruby')).headers['x-gitlab-token']
+    }
+    expect(await tokenAt(first, { url: `${first.url}?other=path` })).toBe('sesame')
+    expect(await tokenAt(second, { url: second.url })).toBeUndefined()
+    await world.root.delete(at)
+  })
+
   test('GET of a system hook also returns the hook, as the list does, after each change of it', async ({ world }) => {
     const flags = { push_events: true, tag_push_events: true, merge_requests_events: true }
     const sent = { url, ...flags, repository_update_events: false, enable_ssl_verification: false }

@@ -23,7 +23,7 @@ export const hookParams = <P extends TProperties>(kind: HookKind, path: P) =>
       Nullable(
         Text({
           description:
-            'Secret that every request contains, and the key of its signature; it is never returned. An empty text removes it',
+            'Secret that every request contains, and the key of its signature; it is never returned. An empty text removes it, and so does a URL on another host if no token is given with it',
         }),
       ),
     ),

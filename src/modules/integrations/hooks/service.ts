@@ -80,7 +80,10 @@ export async function createHook(ctx: Ctx, holder: HookHolder, input: HookInput)
   })
 }
 
-/** Absent values stay, and so does the token; an empty token removes it. The URL as records show it leaves the URL unchanged. */
+/**
+ * Absent values stay, and so does the token, except that a URL on another host removes it: maintainers cannot read the token, but they could
+ * send it to themselves. An empty token removes it. The URL as records show it leaves the URL unchanged.
+ */
 export async function editHook(ctx: Ctx, holder: HookHolder, id: number, input: HookInput): Promise<HookRow> {
   const { push_events_branch_filter, token } = input
   const filter = push_events_branch_filter === null ? '' : push_events_branch_filter
@@ -92,14 +95,16 @@ export async function editHook(ctx: Ctx, holder: HookHolder, id: number, input: 
     const locked = await lockHook(tx, holder, id)
     if (!locked) throw rowNotFound()
     await tx.requirePermission?.()
+    const goesElsewhere = address !== undefined && address.origin !== originOf(locked.shown_url)
+    const newToken = token ?? (token === null || goesElsewhere ? '' : undefined)
     const edited = await updateHook(tx, holder, id, {
       ...(address && {
         sealedUrl: ctx.secrets.seal(address.whole, urlPurpose(id)),
         shownUrl: address.shown,
         host: address.host,
       }),
-      ...(token !== undefined && {
-        sealedToken: token ? ctx.secrets.seal(token, tokenPurpose(id)) : null,
+      ...(newToken !== undefined && {
+        sealedToken: newToken === '' ? null : ctx.secrets.seal(newToken, tokenPurpose(id)),
       }),
       triggers: triggersAfter(holder, locked.triggers, input),
       branchFilter: filter,
