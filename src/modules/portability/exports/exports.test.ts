@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { ageExportRequests, ageExports, exportRequests } from '../../../../test/tables/portability.ts'
 import { test, type World } from '../../../../test/world.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { download, entriesOf, exportOf, runExports } from '../testing.ts'
-import { removeOldArchives } from './jobs.ts'
+import { exportArchive, removeOldArchives } from './jobs.ts'
 
 const missing = { status: 404, json: { message: '404 Not found or has expired' } }
 
@@ -231,6 +231,33 @@ describe('uploads of exports', () => {
     expect(mail!.body).not.toContain('signature')
     expect(await exportRequests(world, project.id)).toEqual([])
     expect(during).toEqual(['after_export_action'])
+  })
+
+  test('an upload that was interrupted sends the archive of its own request, and another request keeps its archive', async ({
+    world,
+  }) => {
+    const { ann, project, at } = await stage(world)
+    const ben = await world.user()
+    await world.root.post(`/projects/${project.id}/members`, { user_id: ben.id, access_level: 40 })
+    await using to = await receiver(200)
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    await ann.post(at, { description: 'Of Ann', upload: { url: to.url } })
+    const [interrupted] = await world.takeJobs('export_archive:%')
+    const ctx = await contextFor(world, null)
+    const ended = contextFor(world, null)
+    vi.spyOn((await ended).secrets, 'open').mockImplementationOnce(() => {
+      throw new Error('the process ends')
+    })
+    const run = exportArchive.run(interrupted!.payload, await ended)
+    await expect(run).rejects.toThrow('the process ends')
+    await ben.post(at, { description: 'Of Ben' })
+    await runExports(world)
+
+    await exportArchive.run(interrupted!.payload, ctx)
+    const described = async (archive: Buffer) =>
+      JSON.parse((await entriesOf(archive)).get('tree/project.json')!.toString()).description
+    expect(await described(to.received[0]!.body)).toBe('Of Ann')
+    expect(await described((await download(world, ben, `${at}/download`)).body)).toBe('Of Ben')
   })
 
   test.for([

@@ -21,10 +21,11 @@ import {
   deleteFinished,
   deleteOldFinished,
   endRequest,
-  findFinished,
+  findFinishedById,
   findRequest,
   followRequest,
   forgetAttempt,
+  lockRequest,
   oldRequests,
   type RequestRow,
   saveFinished,
@@ -61,8 +62,10 @@ export const exportArchive = job({
     // The project or the permission is gone.
     if (!subject) return void (await endRequest(ctx.db, requestId))
     if (request.attempts > maxAttempts) return fail(ctx, request, subject, 'The export was interrupted too often.')
+    let finishedId = request.finished_id
     try {
-      if (request.state !== 'following' && !(await write(ctx, request, subject))) return
+      finishedId ??= await write(ctx, request, subject)
+      if (finishedId === null) return
     } catch (error) {
       if (lacksRoom(error)) await forgetAttempt(ctx.db, requestId)
       if (lacksRoom(error) || request.attempts < maxAttempts) throw error
@@ -73,7 +76,7 @@ export const exportArchive = job({
     // Writing may have taken long.
     const now = await subjectOf(ctx, request)
     if (!now || (subject.isAdministrator && !now.isAdministrator)) return void (await endRequest(ctx.db, requestId))
-    await upload(ctx, request, now)
+    await upload(ctx, request, now, finishedId)
   },
 })
 
@@ -110,12 +113,12 @@ async function subjectOf(ctx: Ctx, request: RequestRow): Promise<Exported | unde
   }
 }
 
-/** False if the project was deleted meanwhile. */
+/** The id of the archive; null if the project was deleted meanwhile. */
 async function write(
   ctx: Ctx,
   request: RequestRow,
   { holder, fullPath, isAdministrator, entries }: Exported,
-): Promise<boolean> {
+): Promise<number | null> {
   const at = new Date()
   const stored = await inWorkFolder(ctx, `export-${request.id}`, async (folder) =>
     ctx.blobs.put(pack(await entries(folder))),
@@ -123,14 +126,15 @@ async function write(
     if (error instanceof ProjectGone) return undefined
     throw error
   })
-  if (!stored) return false
+  if (!stored) return null
   return ctx.transaction(async (tx) => {
     const follows = request.sealed_url !== null
     // Deleted with the project or the user.
-    if (!(await (follows ? followRequest(tx, request.id) : endRequest(tx, request.id)))) return false
+    if (!(await lockRequest(tx, request.id))) return null
     const filename = archiveName(fullPath, at)
     const { digest, sizeBytes: size } = stored
-    await saveFinished(tx, holder, { digest, size, filename, forAdministrators: isAdministrator })
+    const id = await saveFinished(tx, holder, { digest, size, filename, forAdministrators: isAdministrator })
+    await (follows ? followRequest(tx, request.id, id) : endRequest(tx, request.id))
     if (!follows)
       await tellRequester(
         ctx,
@@ -140,13 +144,13 @@ async function write(
         `The archive of ${fullPath} can be downloaded for 24 hours:`,
         `${ctx.site.url}/api/v4/${holder.of}s/${holder.id}/export/download`,
       )
-    return true
+    return id
   })
 }
 
-async function upload(ctx: Ctx, request: RequestRow, { holder, fullPath, isAdministrator }: Exported): Promise<void> {
+async function upload(ctx: Ctx, request: RequestRow, { fullPath }: Exported, finishedId: number): Promise<void> {
   const { sealed_url: sealed, upload_method: method, user_id: userId, id } = request
-  const archive = await findFinished(ctx.db, holder, { isAdministrator })
+  const archive = await findFinishedById(ctx.db, finishedId)
   const failure =
     archive === undefined
       ? 'Error uploading the project. The archive has expired'

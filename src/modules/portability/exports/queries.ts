@@ -80,10 +80,14 @@ export const requestRow = {
   upload_method: nullable(oneOf('PUT', 'POST')),
   state: oneOf('waiting', 'running', 'following'),
   attempts: integer,
+  /** The archive to upload; null until it is finished, and when it has expired. */
+  finished_id: nullable(integer),
 }
 export type RequestRow = RowOf<typeof requestRow>
 
-const columns = raw('id, project_id, namespace_id, user_id, description, sealed_url, upload_method, state, attempts')
+const columns = raw(
+  'id, project_id, namespace_id, user_id, description, sealed_url, upload_method, state, attempts, finished_id',
+)
 
 /** Undefined if it is over. */
 export const findRequest = (db: Db, id: number): Promise<RequestRow | undefined> =>
@@ -105,11 +109,16 @@ export const beginRequest = (db: Db, id: number): Promise<RequestRow | undefined
 export const forgetAttempt = (db: Db, id: number): Promise<number> =>
   db.run(sql`update export_requests set attempts = attempts - 1 where id = ${id}`)
 
+/** False if it is over. */
+export const lockRequest = (tx: Tx, id: number): Promise<boolean> =>
+  tx.exists(sql`select from export_requests where id = ${id} for no key update`)
+
 export const endRequest = async (tx: Db, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from export_requests where id = ${id}`)) > 0
 
-export const followRequest = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`update export_requests set state = 'following' where id = ${id}`)) > 0
+/** The archive is finished, and is uploaded next. */
+export const followRequest = (tx: Tx, id: number, finishedId: number): Promise<number> =>
+  tx.run(sql`update export_requests set state = 'following', finished_id = ${finishedId} where id = ${id}`)
 
 export const finishedRow = { id: integer, digest: textOf<Digest>(), size: integer, filename: text }
 export type FinishedRow = RowOf<typeof finishedRow>
@@ -121,17 +130,30 @@ export type NewFinished = {
   readonly forAdministrators: boolean
 }
 
-/** Replaces the archive of a project or group, for administrators or for others. */
+/**
+ * Saves an archive of a project or group, for administrators or for others. It replaces earlier ones, except those that are being uploaded.
+ * Returns its id.
+ */
 export const saveFinished = async (
   tx: Tx,
   holder: Holder,
   { digest, size, filename, forAdministrators }: NewFinished,
-): Promise<void> => {
-  await tx.run(sql`delete from finished_exports where ${isOf(holder)} and for_administrators = ${forAdministrators}`)
+): Promise<number> => {
   await tx.run(sql`
-    insert into finished_exports (${columnOf(holder)}, digest, size, filename, for_administrators)
-    values (${holder.id}, ${digest}, ${size}, ${filename}, ${forAdministrators})
+    delete from finished_exports e
+    where ${isOf(holder)}
+      and for_administrators = ${forAdministrators}
+      and not exists (select from export_requests r where r.finished_id = e.id)
   `)
+  const made = await tx.row(
+    { id: integer },
+    sql`
+      insert into finished_exports (${columnOf(holder)}, digest, size, filename, for_administrators)
+      values (${holder.id}, ${digest}, ${size}, ${filename}, ${forAdministrators})
+      returning id
+    `,
+  )
+  return made!.id
 }
 
 /** The newest archive of a project or group that the caller gets. */
@@ -150,6 +172,9 @@ export const findFinished = (
       limit 1
     `,
   )
+
+export const findFinishedById = (db: Db, id: number): Promise<FinishedRow | undefined> =>
+  db.row(finishedRow, sql`select id, digest, size, filename from finished_exports where id = ${id}`)
 
 export const deleteFinished = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from finished_exports where id = ${id}`)

@@ -43,7 +43,8 @@ export async function startExport(ctx: Ctx, holder: Holder, { description, uploa
     // The check of the URL and the insert wait.
     await tx.requirePermission?.()
     if (upload) await saveUpload(tx, id, ctx.secrets.seal(upload.url, uploadPurpose(id)), method!)
-    await enqueue(tx, exportArchive, { requestId: id, turn: holder.id })
+    // Ids of groups are negative here: a group and a project with the same id do not wait for one another.
+    await enqueue(tx, exportArchive, { requestId: id, turn: holder.of === 'group' ? -holder.id : holder.id })
   })
 }
 
