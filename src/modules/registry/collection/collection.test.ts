@@ -8,6 +8,7 @@ import { blobCheck } from '../../../blobs/check.ts'
 import { digestOf, imageAt, ociIndex, ociManifest, Registry, repositoryOf } from '../../../edges/registry/testing.ts'
 import { collectBlobs } from '../../administration/blob-collection/service.ts'
 import { checkLayers } from '../blobs/check.ts'
+import { deleteContainerRepository } from '../images/jobs.ts'
 import { oldFiles } from '../uploads/files.ts'
 import { tidyUploads } from '../uploads/jobs.ts'
 import { collectImages } from './service.ts'
@@ -95,6 +96,26 @@ describe('collection of container images', () => {
     await ageImages(world, id, '8 days')
     await collect(world)
     expect(await imageRows(world, id)).toEqual({ manifests: 0, blobs: 0, tags: 0, history: 0 })
+  })
+
+  test('the size of a project is counted again also if the collection is interrupted after a deletion', async ({
+    world,
+  }) => {
+    const { project, registry, id } = await opened(world)
+    await registry.image('v1', { layer: unique('gone') })
+    await world.root.delete(`/projects/${project.id}/registry/repositories/${id}`)
+    const ctx = await world.app.open(null)
+    await deleteContainerRepository.run({ repositoryId: id }, ctx)
+    await ageImages(world, id, '30 days')
+    const queued = `refresh_registry_size:${project.id}`
+    await world.takeJobs(queued)
+    let transactions = 0
+    const interrupted: typeof ctx.transaction = (work) => {
+      if (++transactions > 1) throw new Error('interrupted')
+      return ctx.transaction(work)
+    }
+    await expect(collectImages({ ...ctx, transaction: interrupted }, ages)).rejects.toThrow('interrupted')
+    expect(await world.takeJobs(queued)).toHaveLength(1)
   })
 
   test('bytes are deleted once no repository links them', async ({ world }) => {

@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { inBatches } from '../../../db/batches.ts'
+import type { Tx } from '../../../db/db.ts'
 import { countLater } from '../blobs/jobs.ts'
 import type { ContentDigest } from '../names/digests.ts'
 import {
@@ -32,22 +33,27 @@ export type Ages = {
  */
 export async function collectImages(ctx: Ctx, { retentionDays, graceHours }: Ages): Promise<number> {
   await inBatches((size) => deleteTagHistory(ctx.db, retentionDays, size))
-  const changed = new Set<number>()
-  await inBatches(async (size) => {
-    const projects = await deleteHiddenRepositories(ctx.db, retentionDays, size)
-    for (const project of projects) changed.add(project)
-    return projects.length
-  }, repositoriesAtOnce)
+  await inBatches(
+    (size) =>
+      ctx.transaction(async (tx) => {
+        const projects = await deleteHiddenRepositories(tx, retentionDays, size)
+        await countEachLater(tx, projects)
+        return projects.length
+      }),
+    repositoriesAtOnce,
+  )
   let manifests = 0
   // The manifests of an index are unused once the index is gone.
   for (let found = -1; found !== 0; manifests += found) found = await deleteManifests(ctx, retentionDays)
-  for (const project of await unlinkBlobs(ctx, graceHours)) changed.add(project)
+  await unlinkBlobs(ctx, graceHours)
   // A token for a push, and an upload, create a repository into which perhaps nothing is pushed.
   await deleteEmpty(ctx, graceHours)
-  await ctx.transaction(async (tx) => {
-    for (const project of changed) await countLater(tx, project)
-  })
   return manifests
+}
+
+/** In the order of their ids, as other transactions do that count several. */
+async function countEachLater(tx: Tx, projects: readonly number[]): Promise<void> {
+  for (const project of [...new Set(projects)].sort((a, b) => a - b)) await countLater(tx, project)
 }
 
 async function deleteManifests(ctx: Ctx, days: number): Promise<number> {
@@ -80,18 +86,16 @@ async function deleteEmpty(ctx: Ctx, hours: number): Promise<void> {
   )
 }
 
-async function unlinkBlobs(ctx: Ctx, hours: number): Promise<Set<number>> {
-  const projects = new Set<number>()
+async function unlinkBlobs(ctx: Ctx, hours: number): Promise<void> {
   let after: LinkKey = { repository_id: 0, digest: '' as ContentDigest }
   await inBatches(
     (size) =>
       ctx.transaction(async (tx) => {
         const keys = await lockUnusedLinks(tx, hours, after, size)
-        for (const project of await deleteUnusedLinks(tx, keys, hours)) projects.add(project)
+        await countEachLater(tx, await deleteUnusedLinks(tx, keys, hours))
         after = keys.at(-1) ?? after
         return keys.length
       }),
     rowsAtOnce,
   )
-  return projects
 }
