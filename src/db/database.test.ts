@@ -164,6 +164,18 @@ test('statements that take long on half of the connections do not hold up others
   await Promise.all(long)
 })
 
+test('what fails after a commit is reported, and the transaction is not repeated', async ({ world }) => {
+  let runs = 0
+  const work = world.db.transaction(async (tx) => {
+    runs++
+    // A deadlock, after which a transaction would be repeated.
+    tx.afterCommit(() => Promise.reject(Object.assign(new Error('deadlock detected'), { code: '40P01' })))
+    await tx.run(raw('select 1'))
+  })
+  await expect(work).rejects.toThrow('deadlock detected')
+  expect(runs).toBe(1)
+})
+
 test('of the connections for transactions half are opened, and all of them while those are held for long', async ({
   world,
 }) => {

@@ -123,6 +123,19 @@ export function openDatabase(
     return shares.run(isNested ? '' : caller, () => withinTransaction.run(true, () => once(work, isNested)))
   }
 
+  async function committed<T>(caller: string, work: (tx: Tx) => Promise<T>): ReturnType<typeof onceInShare<T>> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await onceInShare(caller, work)
+      } catch (error) {
+        if (!isRetryable(error)) throw error
+        if (attempt === attempts) throw asContended(error)
+        // Transactions that met in a deadlock would meet again.
+        await sleep(Math.random() * attempt * maxPauseMs)
+      }
+    }
+  }
+
   return {
     ...reading,
     snapshotCache,
@@ -149,18 +162,10 @@ export function openDatabase(
       }
     },
     async transaction(work, caller = '') {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          const { result, conclude } = await onceInShare(caller, work)
-          await conclude()
-          return result
-        } catch (error) {
-          if (!isRetryable(error)) throw error
-          if (attempt === attempts) throw asContended(error)
-          // Transactions that met in a deadlock would meet again.
-          await sleep(Math.random() * attempt * maxPauseMs)
-        }
-      }
+      const { result, conclude } = await committed(caller, work)
+      // What fails now is not repeated: the changes are committed.
+      await conclude()
+      return result
     },
     loads: () => ({ readers: sumOfLoads(Object.values(pipelines).map(({ load }) => load)), writers: shares.load }),
     async [Symbol.asyncDispose]() {

@@ -102,13 +102,16 @@ export interface Tx extends Db {
   /** Runs the reactions to events of one kind emitted in it (src/reactions.ts). In transactions of a `Ctx`. */
   readonly react?: (tx: Tx, events: readonly object[]) => Promise<void>
   /** Receives the notifications that it sends (`db/notifications.ts`). In transactions of a `Ctx`. */
-  readonly notifications?: { hear(id: string): Promise<void> }
+  readonly notifications?: { received(id: string): Promise<void> }
   /**
    * Throws unless the caller still has the permission that the request needs: for after a wait. In transactions of a request to the
    * API, the registry or LFS that changes something.
    */
   readonly requirePermission?: () => Promise<void>
-  /** Runs `work` after the commit, before `transaction` resolves; once, even if registered several times. */
+  /**
+   * Runs `work` after the commit, before `transaction` resolves; once, even if registered several times. If it throws, so does `transaction`,
+   * although its changes are committed.
+   */
   afterCommit(work: () => Promise<void>): void
   /** Runs `work` within the transaction; if it throws, undoes its statements only. Calls take turns, or are nested. */
   savepoint<T>(work: () => Promise<T>): Promise<T>

@@ -14,7 +14,7 @@ const channel = 'stithy'
 const retryMs = 500
 
 /** Time in which other listening processes usually receive a notification. */
-const hearingMs = 50
+const othersMs = 50
 /** Maximum time to wait for a notification of one's own, unless said otherwise: whatever it concerns is read again after this time in any case. */
 const usualOwnMs = 1_000
 /** Own notifications that are remembered until they are asked for. */
@@ -27,7 +27,7 @@ const remembered = 1_000
 export function notify(tx: Tx, topic: Topic): Promise<number> {
   const id = randomUUID()
   tx.afterCommit(async () => {
-    await Promise.all([pause(hearingMs), tx.notifications?.hear(id)])
+    await Promise.all([pause(othersMs), tx.notifications?.received(id)])
   })
   return tx.run(sql`select pg_notify(${channel}, ${`${topic} ${id}`})`)
 }
@@ -36,14 +36,14 @@ export function notify(tx: Tx, topic: Topic): Promise<number> {
 export const notifying = (topic: Topic): Sql => sql`pg_notify(${channel}, ${topic})`
 
 /**
- * One connection that listens. Calls `hear` for each notification, and for every topic (`undefined`) when the connection is lost or
- * restored, since notifications may have been missed.
+ * One connection that listens. Calls its listeners for each notification, and for every topic (`undefined`) when the connection is lost
+ * or restored, since notifications may have been missed.
  */
 export class Notifications implements AsyncDisposable {
   readonly #url: string
   readonly #ownMs: number
   readonly #listeners: ((topic: Topic | undefined) => void)[] = []
-  readonly #heard = new Set<string>()
+  readonly #received = new Set<string>()
   readonly #waiting = new Map<string, () => void>()
   #client: pg.Client | undefined
   #timer: NodeJS.Timeout | undefined
@@ -64,39 +64,46 @@ export class Notifications implements AsyncDisposable {
     this.#client = client
     client.on('notification', ({ payload = '' }) => {
       const [topic, id] = payload.split(' ') as [Topic, string?]
-      this.#tell(topic)
+      this.#callListeners(topic)
       if (id !== undefined) this.#note(id)
     })
     client.once('end', () => this.#lost(client))
-    await mapConnectionError(client.connect())
-    await mapConnectionError(client.query(`listen ${channel}`))
-    this.#tell(undefined)
+    try {
+      await mapConnectionError(client.connect())
+      await mapConnectionError(client.query(`listen ${channel}`))
+    } catch (error) {
+      // A standby connects, and refuses to listen: each attempt would leave a connection.
+      if (this.#client === client) this.#client = undefined
+      await client.end().catch(() => {})
+      throw error
+    }
+    this.#callListeners(undefined)
   }
 
   /** Resolves when the notification with this id has been received, or after `ownMs`. */
-  async hear(id: string): Promise<void> {
-    if (this.#heard.has(id)) return
+  async received(id: string): Promise<void> {
+    if (this.#received.has(id)) return
     const given = new AbortController()
-    const received = new Promise<void>((resolve) => this.#waiting.set(id, resolve))
-    await Promise.race([received, pause(this.#ownMs, undefined, { signal: given.signal }).catch(() => {})])
+    const arrival = new Promise<void>((resolve) => this.#waiting.set(id, resolve))
+    await Promise.race([arrival, pause(this.#ownMs, undefined, { signal: given.signal }).catch(() => {})])
     given.abort()
     this.#waiting.delete(id)
   }
 
   #note(id: string): void {
-    this.#heard.add(id)
-    if (this.#heard.size > remembered) this.#heard.delete(this.#heard.values().next().value!)
+    this.#received.add(id)
+    if (this.#received.size > remembered) this.#received.delete(this.#received.values().next().value!)
     this.#waiting.get(id)?.()
   }
 
-  #tell(topic: Topic | undefined) {
+  #callListeners(topic: Topic | undefined) {
     for (const listener of this.#listeners) listener(topic)
   }
 
   #lost(client: pg.Client) {
     if (this.#client !== client) return
     this.#client = undefined
-    this.#tell(undefined)
+    this.#callListeners(undefined)
     this.#retry()
   }
 

@@ -1,5 +1,6 @@
 import type { Tx } from './db.ts'
 import { boolean, integer, notNull, text } from './row.ts'
+import { quoted } from './snapshot.ts'
 import { join, raw, type Sql, sql } from './sql.ts'
 
 /** A column of encrypted texts, by the numeric key of its table. The names are written into statements. */
@@ -45,10 +46,8 @@ export async function resealRows(
   }
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
-
 /**
- * The columns of the schema `public` in which a value contains one of the texts, as `table.column`. Reads all rows with texts, which
+ * The columns of our tables in which a value contains one of the texts, as `table.column`. Reads all rows with texts, which
  * may take minutes.
  */
 export async function columnsContaining(tx: Tx, texts: readonly string[]): Promise<string[]> {
@@ -59,7 +58,7 @@ export async function columnsContaining(tx: Tx, texts: readonly string[]): Promi
     sql`
       select c.relname as table_name, a.attname as column_name
       from pg_class c join pg_attribute a on a.attrelid = c.oid
-      where c.relnamespace = 'public'::regnamespace
+      where c.relnamespace = current_schema()::regnamespace
         and c.relkind = 'r'
         and a.attnum > 0
         and not a.attisdropped

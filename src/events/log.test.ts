@@ -3,7 +3,10 @@ import { contextFor } from '../../test/contexts.ts'
 import { addEventsOfTransactions } from '../../test/tables/events.ts'
 import { test, unique } from '../../test/world.ts'
 import type { Tx } from '../db/db.ts'
-import { emit, emitAll, type Position, readEvents, start } from './log.ts'
+import { emit, emitAll, type Position, readEvents } from './log.ts'
+
+/** The position before the first event. */
+const start: Position = { txid: '0', id: 0 }
 
 const emitWord = (tx: Tx, word: string) =>
   emit(tx, { kind: 'custom_attribute_set', actorId: null, payload: { user_id: 1, key: word } })

@@ -15,13 +15,6 @@ import {
 /** A position in the log: everything up to it has been read. */
 export type Position = { readonly txid: string; readonly id: number }
 
-/**
- * The position before the first event.
- *
- * @public As `readEvents`.
- */
-export const start: Position = { txid: '0', id: 0 }
-
 type Logged<K extends EventName> = {
   readonly position: Position
   readonly kind: K

@@ -94,9 +94,15 @@ export function observeJobs(db: Db): void {
   observed = db
 }
 
-const measure = async (): Promise<QueueState | undefined> => {
+let measuring: Promise<QueueState | undefined> | undefined
+
+/** Gauges that are collected together share one statement. */
+const measure = (): Promise<QueueState | undefined> => {
   const late = delay(answerWithinMs / 2, undefined, { ref: false })
-  return observed && (await Promise.race([queueState(observed).catch(() => undefined), late]))
+  measuring ??= Promise.race([observed && queueState(observed).catch(() => undefined), late]).finally(() => {
+    measuring = undefined
+  })
+  return measuring
 }
 
 // All workers query the same database, so the maximum is correct.

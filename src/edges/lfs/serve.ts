@@ -1,3 +1,4 @@
+import type { Caller } from '../../access/actor.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { forbidden } from '../../kernel/failure.ts'
 import { lfsAccess, lfsAccessStill, type Storage, sizeViolation } from '../../modules/pushes/index.ts'
@@ -55,6 +56,7 @@ async function serve(
       return reject(status, message, status === 401 ? challenge : headers)
     }
     const batch = call.kind === 'batch' ? parseBatch(await readCall(exchange)) : undefined
+    if (batch) ctx = { ...ctx, actor: await actorNow(known, context) }
     const access = await lfsAccess(ctx, path, batch?.operation ?? operationOf(call)!, known.grant)
     if ('challenge' in access) return reject(401, 'HTTP Basic: Access denied', challenge)
     if ('refused' in access) return reject(access.refused, access.message)
@@ -91,6 +93,15 @@ type Body = Readonly<Record<string, unknown>>
 
 type AccessNow = { readonly ctx: Ctx; readonly storage: Storage }
 
+const notAllowed = () => forbidden('You are no longer allowed to do this.')
+
+/** The caller once the body has arrived. Throws if they may no longer act. */
+async function actorNow(known: Known, context: HttpContext): Promise<Caller> {
+  const actor = await lfsCallerNow(known, context)
+  if (actor === undefined) throw notAllowed()
+  return actor
+}
+
 /** The rights of the caller once the body has arrived, which may have taken long. Throws if they may not do this any more. */
 async function accessNow(
   ctx: Ctx,
@@ -99,10 +110,9 @@ async function accessNow(
   call: LfsCall,
   context: HttpContext,
 ): Promise<AccessNow> {
-  const actor = await lfsCallerNow(known, context)
-  const now = actor === undefined ? undefined : { ...ctx, actor }
-  const access = now && (await lfsAccessStill(now, project.id, operationOf(call)!, known.grant))
-  if (!access || !('storage' in access)) throw forbidden('You are not allowed to do this any more.')
+  const now = { ...ctx, actor: await actorNow(known, context) }
+  const access = await lfsAccessStill(now, project.id, operationOf(call)!, known.grant)
+  if (!('storage' in access)) throw notAllowed()
   return { ctx: now, storage: access.storage }
 }
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { availableParallelism, constants } from 'node:os'
+import { StringDecoder } from 'node:string_decoder'
 import { lowerSessionPriority } from '../../kernel/priority.ts'
 import { Shares } from '../../kernel/shares.ts'
 import {
@@ -60,8 +61,9 @@ const fullPriorityProcesses = cores
 const server = createServer({ allowHalfOpen: true }, (socket) => {
   socket.on('error', () => socket.destroy())
   let head = ''
+  const decoder = new StringDecoder('utf8')
   const onData = (chunk: Buffer) => {
-    head += chunk.toString('utf8')
+    head += decoder.write(chunk)
     const end = head.indexOf('\n')
     if (end < 0 && head.length < maxGreetingBytes) return
     socket.off('data', onData)

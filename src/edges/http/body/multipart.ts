@@ -148,20 +148,22 @@ class MultipartForm {
     await mkdir(this.#tmpDir, { recursive: true })
     const limitBytes = this.#limits.fileBytes(fieldName)
     const file = await open(path, 'wx', 0o600)
-    const before = this.#bytesOfFields.get(fieldName) ?? 0
+    // Of all files of the field together: the next one begins while this one is being written.
+    const bytesOfFields = this.#bytesOfFields
     let sizeBytes = 0
     await pipeline(
       part,
       async function* count(source: AsyncIterable<Buffer>) {
         for await (const chunk of source) {
           sizeBytes += chunk.length
-          if (before + sizeBytes > limitBytes) throw tooLarge()
+          const ofField = (bytesOfFields.get(fieldName) ?? 0) + chunk.length
+          if (ofField > limitBytes) throw tooLarge()
+          bytesOfFields.set(fieldName, ofField)
           yield chunk
         }
       },
       file.createWriteStream(),
     )
-    this.#bytesOfFields.set(fieldName, before + sizeBytes)
     return new UploadedFile({ fieldName, filename: baseName(filename), contentType, path, sizeBytes })
   }
 }

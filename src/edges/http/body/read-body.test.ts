@@ -146,6 +146,7 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
         part('name="g"; filename="x"', 'x'.repeat(100_001)) +
         closing,
     ],
+    ['files of one field', multipart, part('name="f"; filename="x"', 'x'.repeat(60_000)).repeat(2) + closing],
   ] as const)('the body parser refuses %s that is too large', async ([, contentType, body]) => {
     for (const each of [Buffer.from(body), chunked(body, 999)]) {
       await expect(readBody(source(contentType, each))).rejects.toEqual(

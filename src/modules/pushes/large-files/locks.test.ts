@@ -110,6 +110,18 @@ describe('LFS locks', () => {
     expect(await list(ann, project)).toEqual({ locks: [mine, other] })
   })
 
+  test('403 for an LFS batch of a user who is blocked while its body arrives', async ({ world }) => {
+    const bob = await world.user()
+    const project = await world.project({ visibility: 'public', members: [[bob, 'developer']] })
+    const sent = beginRequest(`${world.origin}/${project.full_path}.git/info/lfs/objects/batch`, {
+      headers: { ...basic(bob), accept: lfsType, 'content-type': lfsType },
+    })
+    await sent.begun
+    await world.root.post(`/users/${bob.id}/block`)
+    const objects = [{ oid: 'a'.repeat(64), size: 1 }]
+    expect((await sent.complete(JSON.stringify({ operation: 'upload', objects }))).status).toBe(403)
+  })
+
   test('a locked file is changed, moved and removed by the owner of its LFS lock only, whichever way a commit comes', async ({
     world,
   }) => {

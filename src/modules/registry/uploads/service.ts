@@ -48,7 +48,7 @@ async function makeRoom(ctx: Ctx, tx: Tx, upload: Upload): Promise<void> {
     removeFiles(
       ctx.registry.folder,
       files.map((file) => ({ file })),
-    ),
+    ).catch((error) => ctx.log.warn({ err: error }, 'failed to remove files of uploads, which a job does later')),
   )
 }
 
