@@ -25,11 +25,11 @@ export function signIn(
   const keys = throttleKeys(undefined, remoteAddress)
   let refused = 0
   let known = false
-  let isOver = false
+  let isThrottledOut = false
   const refuse = async (attempt: ssh2.AuthContext) => {
     const isFirst = ++refused === 1
     if (isFirst && (await isThrottled(db, keys)) !== undefined) {
-      isOver = true
+      isThrottledOut = true
       return connection.end()
     }
     if (refused >= limits.maxAttempts) return connection.end()
@@ -41,7 +41,7 @@ export function signIn(
   }
   connection.once('close', () => {
     if (refused === 0 || known) return
-    logFailedSignIn(log, { transport: 'ssh', reason: isOver ? 'throttled' : 'unknown_key', remoteAddress })
+    logFailedSignIn(log, { transport: 'ssh', reason: isThrottledOut ? 'throttled' : 'unknown_key', remoteAddress })
     recordFailure(db, keys).catch(failed)
   })
   connection.on('authentication', (attempt) => {

@@ -15,7 +15,7 @@ export type Search<Within> = {
   readonly page: Page
 }
 
-/** A kind of record that can be searched. The area of the record exports it, and `scopes.ts` lists it. */
+/** A kind of record that can be searched. The module of the record exports it, and `scopes.ts` lists it. */
 export type SearchScope<Within> = {
   readonly name: string
   /** Entities of its results. */

@@ -19,7 +19,7 @@ const digestsOfArchives = (digests: readonly Digest[]): Sql => sql`
 `
 
 /**
- * Every reference to a blob: each function selects the referenced ones among the given digests. An area that stores
+ * Every reference to a blob: each function selects the referenced ones among the given digests. A module that stores
  * blobs adds its own here; otherwise they are collected.
  */
 const references: readonly ((digests: readonly Digest[]) => Sql)[] = [

@@ -15,6 +15,9 @@ import {
 import { heldBy, type Relation } from '../../../db/portable/relation.ts'
 import { sql } from '../../../db/sql.ts'
 import { reachNumber } from '../../projects/index.ts'
+import { deploymentStatuses } from '../environments/deployment-queries.ts'
+import { tiers } from '../environments/names.ts'
+import { states } from '../environments/queries.ts'
 import { statuses } from '../pipelines/status.ts'
 
 const user = { user: { ...person, column: 'user_id' } }
@@ -75,8 +78,8 @@ export const environmentRelations: readonly Relation[] = [
       slug: words(63, /^[a-z0-9-]+$/),
       description: orNull(words(10_000)),
       external_url: orNull(words(10_000, /^https?:\/\//i)),
-      tier: choice('production', 'staging', 'testing', 'development', 'other'),
-      state: choice('available', 'stopped'),
+      tier: choice(...tiers),
+      state: choice(...states),
       created_at: moment,
       updated_at: moment,
     },
@@ -93,7 +96,7 @@ export const environmentRelations: readonly Relation[] = [
       sha: oid,
       ref,
       tag: flag,
-      status: choice('created', 'running', 'success', 'failed', 'canceled'),
+      status: choice(...deploymentStatuses),
       ...user,
       created_at: moment,
       updated_at: moment,

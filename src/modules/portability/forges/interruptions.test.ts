@@ -79,7 +79,9 @@ describe('rate limits of forges', () => {
     })
   })
 
-  test('a repository that the token may no longer read ends the import with the answer of the forge', async ({ world }) => {
+  test('a repository that the token may no longer read ends the import with the answer of the forge', async ({
+    world,
+  }) => {
     await using forge = await forgeOf(world, 'github')
     forge.choose = (path) => (path.endsWith('/repos/ann/code') ? { status: 404 } : undefined)
     const zoe = await world.user()

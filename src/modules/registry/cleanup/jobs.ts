@@ -4,7 +4,7 @@ import { inBatches } from '../../../db/batches.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import { cleanupDefaults } from '../../projects/index.ts'
 import { deleteSelected } from '../tags/bulk-deletion.ts'
-import { findCleanupPolicy, repositoryIdsOf, takeDueCleanups } from './queries.ts'
+import { findCleanupPolicy, repositoryIdsOf, scheduleCleanups, takeDueCleanups } from './queries.ts'
 
 /** Deletes the tags that the cleanup policy of a project chooses, in all its repositories. */
 export const cleanUpProject = job({
@@ -28,6 +28,7 @@ export const cleanUpProject = job({
 
 /** Enqueues the cleanups that are due. */
 export async function startDueCleanups(ctx: Ctx): Promise<void> {
+  await scheduleCleanups(ctx.db, cleanupDefaults.cadence)
   await inBatches((size) =>
     ctx.transaction(async (tx) => {
       const due = await takeDueCleanups(tx, cleanupDefaults.cadence, size)

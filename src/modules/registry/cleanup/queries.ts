@@ -24,19 +24,18 @@ const cadence = (fallback: string) => sql`
   end
 `
 
-/**
- * Schedules cleanups: the first one a period after the policy appears, the next one a period after the last. Returns the projects that
- * are due, at most `limit`, and schedules their next cleanup.
- */
-export async function takeDueCleanups(db: Db, fallback: string, limit: number): Promise<number[]> {
-  await db.run(sql`
+/** Schedules the first cleanup of each project a period after its policy appears, and earlier if the period has become shorter. */
+export const scheduleCleanups = (db: Db, fallback: string): Promise<number> =>
+  db.run(sql`
     insert into container_cleanups as c (project_id, next_run_at)
     select p.id, now() + ${cadence(fallback)}
     from projects p
     where ${cleaned} and exists (select from container_repositories r where r.project_id = p.id)
-    on conflict (project_id) do update
-      set next_run_at = least(c.next_run_at, excluded.next_run_at) where c.next_run_at > excluded.next_run_at
+    on conflict (project_id) do update set next_run_at = excluded.next_run_at where c.next_run_at > excluded.next_run_at
   `)
+
+/** The projects whose cleanup is due, at most `limit`; their next one is a period later. */
+export async function takeDueCleanups(db: Db, fallback: string, limit: number): Promise<number[]> {
   const due = await db.rows(
     { id: integer },
     sql`

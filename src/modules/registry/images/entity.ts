@@ -4,14 +4,14 @@ import { timestamp } from '../../../api/schema.ts'
 import { pathOf } from '../names/names.ts'
 import type { RepositoryRow } from './queries.ts'
 
-const tag = Type.Object(
-  {
-    name: Type.String({ description: 'Name of the tag' }),
-    path: Type.String({ description: 'Path of the image with the tag' }),
-    location: Type.String({ description: 'Reference of the image for clients, with the host of the registry' }),
-  },
-  { title: 'RegistryTagReference' },
-)
+/** What `tagAddress` returns. */
+export const tagAddressFields = {
+  name: Type.String({ description: 'Name of the tag' }),
+  path: Type.String({ description: 'Path of the image with the tag' }),
+  location: Type.String({ description: 'Reference of the image for clients, with the host of the registry' }),
+}
+
+const tag = Type.Object(tagAddressFields, { title: 'RegistryTagReference' })
 
 /** How a tag of a repository is addressed. */
 export const tagAddress = (host: string | undefined, { full_path, name }: RepositoryRow, tagName: string) => {

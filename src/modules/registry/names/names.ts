@@ -1,13 +1,16 @@
 /** One segment of the name of a repository. Source: OCI distribution specification, "Pulling manifests". */
 const segment = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
 const repositoryName = new RegExp(`^${segment}(?:/${segment})*$`)
-const tagName = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/
+export const maxTagLength = 128
+export const tagName = new RegExp(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,${maxTagLength - 1}}$`)
 
 /** Clients refuse longer names with the host before them. */
-const maxNameLength = 255
+export const maxNameLength = 255
 const maxSegments = 20
 /** Segments that may follow the path of the project. */
 const maxSegmentsBelow = 2
+/** What may follow the path of the project: nothing, or that many segments. */
+export const nameBelowProject = new RegExp(`^(?:${segment}(?:/${segment}){0,${maxSegmentsBelow - 1}})?$`)
 
 export const isTagName = (text: string): boolean => tagName.test(text)
 

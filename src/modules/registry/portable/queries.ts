@@ -15,13 +15,13 @@ import {
 import type { Relation } from '../../../db/portable/relation.ts'
 import { bytes, integer, text } from '../../../db/row.ts'
 import { literal, raw, sql } from '../../../db/sql.ts'
+import { maxNameLength, maxTagLength, nameBelowProject, tagName } from '../names/names.ts'
 
 const times = { created_at: moment, updated_at: moment }
 const repository = { repository: { ...partOf('container_repositories'), column: 'repository_id' } }
 /** SHA-256 or SHA-512, as clients name blobs and manifests. */
 const digest = words(128, /^([0-9a-f]{64}|[0-9a-f]{128})$/)
 const sha256 = hex(64)
-const nameForm = /^([a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)?)?$/
 
 /** Repositories and manifests that clients can see: nothing that is deleted and could be restored. */
 const below = (table: string): Pick<Relation, 'from' | 'where' | 'table'> => ({
@@ -45,7 +45,7 @@ export const imageRelations: readonly Relation[] = [
     from: raw('from container_repositories t'),
     where: ({ id }) => sql`t.project_id = ${id} and t.deleted_at is null`,
     order: [{ text: 't.name' }],
-    columns: { name: words(255, nameForm), ...times },
+    columns: { name: words(maxNameLength, nameBelowProject), ...times },
     hasId: true,
     holder: ['project_id'],
   },
@@ -104,7 +104,7 @@ export const imageRelations: readonly Relation[] = [
     columns: {
       ...repository,
       manifest: { ...partOf('container_manifests'), column: 'manifest_id' },
-      name: words(128, /^[A-Za-z0-9_][A-Za-z0-9._-]*$/),
+      name: words(maxTagLength, tagName),
       ...times,
     },
     repeats: 'skip',

@@ -23,12 +23,16 @@ export async function deleteSelected(
   const tags = await candidatesOf(ctx.db, repositoryId)
   const latest = await findTag(ctx.db, repositoryId, 'latest')
   const chosen = new Set(selectTags(tags, selection, new Date(), latest?.digest))
-  const doomed = tags.filter(({ name }) => chosen.has(name))
+  const tagsToDelete = tags.filter(({ name }) => chosen.has(name))
   let deleted = 0
-  for (let at = 0; at < doomed.length; at += atOnce) {
+  for (let at = 0; at < tagsToDelete.length; at += atOnce) {
     deleted += await ctx.transaction(async (tx) => {
       if (!(await lockRepository(tx, repositoryId))) return 0
-      const gone = await deleteTags(tx, repositoryId, await unmoved(tx, repositoryId, doomed.slice(at, at + atOnce)))
+      const gone = await deleteTags(
+        tx,
+        repositoryId,
+        await unmoved(tx, repositoryId, tagsToDelete.slice(at, at + atOnce)),
+      )
       if (gone.length > 0)
         await emit(tx, {
           kind: 'container_tags_deleted',

@@ -1,22 +1,16 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable, timestamp } from '../../../api/schema.ts'
-import { tagAddress } from '../images/entity.ts'
+import { tagAddress, tagAddressFields } from '../images/entity.ts'
 import type { RepositoryRow } from '../images/queries.ts'
 import { prefixed } from '../names/digests.ts'
 import type { TagDetailRow, TagRow } from './queries.ts'
-
-const address = {
-  name: Type.String({ description: 'Name of the tag' }),
-  path: Type.String({ description: 'Path of the image with the tag' }),
-  location: Type.String({ description: 'Reference of the image for clients, with the host of the registry' }),
-}
 
 type Of<Row> = Row & { readonly repository: RepositoryRow }
 
 export const RegistryTag = entity({
   name: 'RegistryTag',
-  schema: Type.Object(address),
+  schema: Type.Object(tagAddressFields),
   present: (row: Of<TagRow>, { registry }) => tagAddress(registry.host, row.repository, row.name),
 })
 
@@ -25,7 +19,7 @@ const shortLength = 9
 export const RegistryTagDetail = entity({
   name: 'RegistryTagDetail',
   schema: Type.Object({
-    ...address,
+    ...tagAddressFields,
     revision: nullable(Type.String(), {
       description:
         'Digest of the configuration of the image, without algorithm; null for an image of several platforms',

@@ -42,10 +42,10 @@ export function requirePatterns(patterns: Readonly<Record<string, string | null 
  * same manifest. Source: supplement to the API documents, "Deletion".
  */
 export function selectTags(tags: readonly Candidate[], selection: Selection, now: Date, latest?: string): string[] {
-  const goes = compile(selection.delete)
-  const stays = selection.keep == null ? undefined : compile(selection.keep)
-  if (!goes || (selection.keep != null && !stays)) return []
-  let chosen = tags.filter(({ name }) => goes(name) && !stays?.(name))
+  const isDeleted = compile(selection.delete)
+  const isKept = selection.keep == null ? undefined : compile(selection.keep)
+  if (!isDeleted || (selection.keep != null && !isKept)) return []
+  let chosen = tags.filter(({ name }) => isDeleted(name) && !isKept?.(name))
   if (selection.keepN != null) chosen = chosen.slice(Math.max(0, selection.keepN))
   if (selection.olderThan != null) {
     const age = parseDuration(selection.olderThan)
