@@ -84,8 +84,11 @@ export class Client {
   }
 
   /** The bytes of an absolute URL. */
-  async bytes(url: string): Promise<{ status: number; headers: Answer['headers']; body: Buffer }> {
-    const answer = await request(url, { dispatcher: agent })
+  async bytes(
+    url: string,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; headers: Answer['headers']; body: Buffer }> {
+    const answer = await request(url, { dispatcher: agent, headers })
     return {
       status: answer.statusCode,
       headers: answer.headers as Answer['headers'],

@@ -1,12 +1,11 @@
 import { notFound } from '../../kernel/failure.ts'
 import { findPicture, type PictureName, pictures } from '../../modules/administration/index.ts'
-import { contentTypeOf } from '../../modules/namespaces/index.ts'
-import { sendBody } from './answer.ts'
 import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
 import { fail } from './fail.ts'
 import { logAnswer } from './request-log.ts'
 import type { Routes } from './server.ts'
+import { sendPicture } from './stored-picture.ts'
 
 /** Images of the installation, public because the sign-in page shows them. */
 export const appearanceRoutes =
@@ -23,15 +22,8 @@ export const appearanceRoutes =
           const ctx = await context.open(null, request.ip)
           const isPicture = (pictures as readonly string[]).includes(name) && !filename.includes('\0')
           const found = isPicture ? await findPicture(ctx.db, name as PictureName, filename) : undefined
-          const blob = found && (await ctx.blobs.get(found.digest))
-          if (!blob) throw notFound('Picture')
-          await sendBody(exchange, 200, blob.body, {
-            'content-type': contentTypeOf(filename),
-            'content-length': blob.sizeBytes,
-            'content-disposition': `inline; filename="${filename}"`,
-            'content-security-policy': "sandbox; default-src 'none'",
-            'cache-control': 'max-age=3600, public',
-          })
+          const sent = found && (await sendPicture(exchange, ctx.blobs, { digest: found.digest, filename }, 'public'))
+          if (!sent) throw notFound('Picture')
         } catch (error) {
           fail(exchange, error, context)
         } finally {

@@ -4,15 +4,15 @@ import type { Ctx } from '../../api/ctx.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { user } from '../../modules/accounts/index.ts'
 import { group } from '../../modules/groups/index.ts'
-import { type AvatarOwner, contentTypeOf, findAvatar } from '../../modules/namespaces/index.ts'
+import { type AvatarOwner, findAvatar } from '../../modules/namespaces/index.ts'
 import { findTopic, project } from '../../modules/projects/index.ts'
-import { sendBody } from './answer.ts'
 import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
 import { fail } from './fail.ts'
 import { openForFiles } from './open-for-files.ts'
 import { logAnswer } from './request-log.ts'
 import type { Routes } from './server.ts'
+import { sendPicture } from './stored-picture.ts'
 
 /** Whether the caller may see the owner of the avatar, by the usual policies. */
 async function isVisible(owner: AvatarOwner, id: number, ctx: Ctx): Promise<boolean> {
@@ -55,15 +55,9 @@ export const avatarRoutes =
           const avatar = (await isVisible(kind, Number(id), ctx))
             ? await findAvatar(ctx.db, kind, Number(id), filename)
             : undefined
-          const blob = avatar && (await ctx.blobs.get(avatar.avatar_digest))
-          if (!blob) throw notFound('Avatar')
-          await sendBody(exchange, 200, blob.body, {
-            'content-type': contentTypeOf(filename),
-            'content-length': blob.sizeBytes,
-            'content-disposition': `inline; filename="${filename}"`,
-            'content-security-policy': "sandbox; default-src 'none'",
-            'cache-control': 'max-age=3600, private',
-          })
+          const sent =
+            avatar && (await sendPicture(exchange, ctx.blobs, { digest: avatar.avatar_digest, filename }, 'private'))
+          if (!sent) throw notFound('Avatar')
         } catch (error) {
           fail(exchange, error, context)
         } finally {

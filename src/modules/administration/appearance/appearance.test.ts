@@ -65,6 +65,9 @@ describe('appearance', () => {
     const seen = await world.anonymous.bytes(world.origin + json.header_logo)
     expect(seen).toMatchObject({ status: 200, headers: { 'content-type': 'image/png' } })
     expect(seen.body.equals(png)).toBe(true)
+    expect(seen.headers['cache-control']).toBe('max-age=0, public, must-revalidate')
+    const asked = { 'if-none-match': String(seen.headers['etag']) }
+    expect((await world.anonymous.bytes(world.origin + json.header_logo, asked)).status).toBe(304)
     const [row] = await headerLogo(world)
     const ctx = await world.app.open(null)
     expect(await checkAvatars(ctx.db, async () => 'is missing')).toContain(

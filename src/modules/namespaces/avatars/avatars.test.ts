@@ -38,6 +38,21 @@ describe('avatars', () => {
     expect(served.body.equals(png)).toBe(true)
   })
 
+  test('a new avatar of the same file name is seen at once: a client keeps the old one only while a 304 says so', async ({
+    world,
+  }) => {
+    const made = (await world.root.send('POST', '/users', { body: form(person()) })).json
+    const first = await world.root.bytes(made.avatar_url)
+    expect(first.headers['cache-control']).toBe('max-age=0, private, must-revalidate')
+    const asked = { 'if-none-match': String(first.headers['etag']) }
+    expect(await world.root.bytes(made.avatar_url, asked)).toMatchObject({ status: 304, body: Buffer.alloc(0) })
+
+    const other = Buffer.concat([png, Buffer.from('other')])
+    const changed = await world.root.send('PUT', `/users/${made.id}`, { body: form({}, other as unknown as string) })
+    expect(changed.json.avatar_url).toBe(made.avatar_url)
+    expect(await world.root.bytes(made.avatar_url, asked)).toMatchObject({ status: 200, body: other })
+  })
+
   test('404 for the avatar of a private project or group without access to it', async ({ world }) => {
     const group = await world.group()
     const project = await world.project({ group })
