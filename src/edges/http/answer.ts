@@ -38,13 +38,22 @@ export type Exchange = {
 
 const runtime = (exchange: Exchange) => ((performance.now() - exchange.began) / 1000).toFixed(6)
 
-/** The headers of a response, including the common ones. */
-export const allHeaders = (exchange: Exchange, headers: Headers = {}): Headers =>
-  Object.assign(
+/** What says on whose behalf a request is. */
+const credentialHeaders = 'Authorization, Private-Token, Sudo'
+
+/**
+ * The headers of a response, including the common ones. One that a client may use again without asking is for the same credentials only: an
+ * application may act for several users, and have one cache.
+ */
+export function allHeaders(exchange: Exchange, headers: Headers = {}): Headers {
+  const all: Headers = Object.assign(
     { ...commonHeaders, 'x-request-id': exchange.requestId, 'x-runtime': runtime(exchange) },
     exchange.headers,
     headers,
   )
+  if (/\bmax-age=[1-9]/.test(String(all['cache-control'] ?? ''))) all['vary'] = `${all['vary']}, ${credentialHeaders}`
+  return all
+}
 
 /**
  * Sends JSON. A 200 to GET or HEAD gets a weak ETag of its bytes, unless `headers` has one (`W/"…"`), and becomes a 304 if the

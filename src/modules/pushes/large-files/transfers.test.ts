@@ -222,6 +222,7 @@ describe('LFS downloads', () => {
         'content-length': String(content.length),
         'accept-ranges': 'bytes',
         'cache-control': 'private, max-age=31536000, immutable',
+        vary: expect.stringContaining('Authorization'),
         'x-content-type-options': 'nosniff',
       },
     })

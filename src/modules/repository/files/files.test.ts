@@ -68,6 +68,29 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
     ).toMatchObject({ json: { ref: first.slice(0, 8), commit_id: first } })
   })
 
+  test('what clients of several users may keep of a commit without asking again is for the same credentials only', async ({
+    world,
+  }) => {
+    const project = await storedProject(world)
+    const commit = project.repository.commit({ 'a.txt': 'one\n' })
+    const blob = project.repository.git('rev-parse', `${commit}:a.txt`)
+    for (const path of [
+      `files/a.txt?ref=${commit}`,
+      `files/a.txt/raw?ref=${commit}`,
+      `files/a.txt/blame?ref=${commit}`,
+      `tree?ref=${commit}`,
+      `blobs/${blob}`,
+      `blobs/${blob}/raw`,
+      `archive?sha=${commit}`,
+    ]) {
+      const { status, headers } = await world.root.get(`/projects/${project.id}/repository/${path}`)
+      expect([path, status, headers['cache-control']]).toEqual([path, 200, 'max-age=3600, private, immutable'])
+      expect(headers['vary'], path).toContain('Authorization, Private-Token, Sudo')
+    }
+    const asked = await world.root.get(`/projects/${project.id}/repository/files/a.txt?ref=main`)
+    expect(asked.headers['vary']).not.toContain('Private-Token')
+  })
+
   test('D1-FILE-PUBLIC: anonymous read of public files, 404 for strangers, 403 for guests', async ({ world }) => {
     const { open, closed, stranger, guest, reporter } = await openAndClosed(world)
     for (const form of [
