@@ -144,6 +144,8 @@ function tokenRefusal(row: TokenCredentialRow, impersonation: boolean): Refusal 
 /** Why an account may not act at all. Checked on every transport, for every credential. */
 export function accountRefusal(row: CredentialRow): Refusal | undefined {
   if (row.kind === 'ghost') return 'internal'
+  // The SSH keys of a bot, and what it began, end with its token.
+  if (row.ended) return 'blocked'
   if (row.state !== 'active') return row.state === 'deactivated' ? 'deactivated' : 'blocked'
   return row.unconfirmed ? 'unconfirmed' : undefined
 }

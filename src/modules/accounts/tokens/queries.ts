@@ -187,6 +187,8 @@ export const credentialRow = {
   projects_limit: integer,
   /** For a bot, the user who created its token. */
   bot_creator_id: nullable(integer),
+  /** A bot without a valid token: it acts no more, and a daily job closes its account. */
+  ended: boolean,
   /** The address must be confirmed before the account can act. */
   unconfirmed: boolean,
 }
@@ -198,7 +200,8 @@ export const accountColumns = sql`
   case
     when u.kind = 'bot' then (select min(m.created_by_id) from members m where m.user_id = u.id)
   end as bot_creator_id,
-  u.confirmed_at is null
+  u.kind = 'bot'
+  and not exists (select from access_tokens t where t.user_id = u.id and ${usable}) as ended, u.confirmed_at is null
   and ${settingFlag('send_user_confirmation_email')} as unconfirmed
 `
 

@@ -1,8 +1,11 @@
 import { describe, expect } from 'vitest'
 import { contextFor, counting } from '../../../../test/contexts.ts'
+import { gitSsh, hasSsh, sshUrl, withKey } from '../../../../test/ssh.ts'
 import { caughtUp } from '../../../../test/tables/events.ts'
-import { deleteResourceBot } from '../../../../test/tables/tokens.ts'
+import { daysAgo } from '../../../../test/tables/statements.ts'
+import { deleteResourceBot, expireTokens } from '../../../../test/tables/tokens.ts'
 import { Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
+import { asAccount } from '../../accounts/index.ts'
 import { removeUser } from '../user-removal/jobs.ts'
 import { removeIdleBots } from './jobs.ts'
 
@@ -220,6 +223,46 @@ test('a job removes bots whose tokens expired or whose project is gone, also blo
   const state = async ({ user_id }: Made) => (await world.root.get(`/users/${user_id}`)).json.state
   expect([await state(ended), await state(orphan), await state(alive)]).toEqual(['blocked', 'blocked', 'active'])
   expect((await clientOf(world, alive).get('/user')).status).toBe(200)
+})
+
+/** Ways in which the token of a bot ends while its account remains until the daily job. */
+const endings: readonly [string, (world: World, robot: Client, place: string) => Promise<unknown>][] = [
+  ['was revoked by the bot', (_, robot) => robot.delete('/personal_access_tokens/self')],
+  ['expired', (world, robot) => expireTokens(world, robot.id, daysAgo(1))],
+  [
+    'was revoked because a rotated one was used again',
+    async (_, robot, place) => {
+      const rotate = () => robot.post(`${place}/access_tokens/self/rotate`)
+      await rotate()
+      await expect.poll(async () => (await rotate()).status).toBe(401)
+    },
+  ],
+]
+
+describe.skipIf(!hasSsh)('with OpenSSH', () => {
+  test.for(endings)('an SSH key of a bot is refused once the token of the bot %s', async ([, end], { world }) => {
+    const { manager, place, inside } = await holders.project(world)
+    const robot = clientOf(world, (await make(manager, place)).json)
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, robot)
+    const list = () => gitSsh(world, key, folder.path, 'ls-remote', sshUrl(world, inside))
+    expect(await list()).toMatchObject({ code: 0 })
+    await end(world, robot, place)
+    const { code, err } = await list()
+    expect(code).not.toBe(0)
+    expect(err).toContain('Your account has been blocked.')
+  })
+})
+
+test('nothing happens later in the name of a bot whose token has ended', async ({ world }) => {
+  const { manager, place } = await holders.project(world)
+  const [ended, alive]: Made[] = [(await make(manager, place)).json, (await make(manager, place)).json]
+  const ctx = await contextFor(world, null)
+  const mayAct = async ({ user_id }: Made) => (await asAccount(ctx, user_id)) !== undefined
+  expect(await mayAct(ended!)).toBe(true)
+  await clientOf(world, ended!).delete('/personal_access_tokens/self')
+  expect(await mayAct(ended!)).toBe(false)
+  expect(await mayAct(alive!)).toBe(true)
 })
 
 test('notes of a bot remain after its token is revoked', async ({ world }) => {
