@@ -20,6 +20,8 @@ export type Actor = {
   readonly scopes: ReadonlySet<Scope> | undefined
   /** ID of the access token used, if any. */
   readonly tokenId: number | undefined
+  /** Set if signing in or an administrator made that token: it may not be exchanged for a token of the user's own. */
+  readonly borrowed?: 'oauth' | 'impersonation'
   /** The administrator who impersonates this account, and the token used. */
   readonly sudo?: { readonly id: number; readonly tokenId: number | undefined }
   /** Projects and groups to which the token is limited (`allows`); absent if it is not limited. */

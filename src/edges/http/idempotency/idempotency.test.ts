@@ -3,7 +3,7 @@ import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
 import { changeIdempotencyKeys, idempotencyKeys } from '../../../../test/tables/instance.ts'
 import { ago } from '../../../../test/tables/statements.ts'
-import { type Answer, type Client, test, unique, type World } from '../../../../test/world.ts'
+import { type Answer, Client, test, unique, type World } from '../../../../test/world.ts'
 import { withTwoFactor } from '../../../modules/accounts/two-factor/testing.ts'
 import { purgeIdempotencyKeys } from '../../../modules/instance/idempotency-keys/jobs.ts'
 import { storedProject } from '../../../modules/repository/commits/testing.ts'
@@ -152,6 +152,52 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(ids.size).toBe(4)
     const second = await world.as(ann)
     expect(ids).toContain((await send(second, key, 'POST', `${at}/issues`, { title: 'Mine' })).json.id)
+  })
+
+  test('of a token that may not create tokens does not get a token that was created with another', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const key = unique('key')
+    const create = (who: Client) =>
+      send(who, key, 'POST', '/user/personal_access_tokens', { name: 'x', scopes: ['api'] })
+    expect((await create(ann)).status).toBe(201)
+    const withToken = (token: string) => new Client(world.origin, { ...ann, token })
+    const path = `/users/${ann.id}/impersonation_tokens`
+    const impersonation = (await world.root.post(path, { name: 'x', scopes: ['api'] })).json.token
+    const signIn = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
+    const { access_token: oauth } = (await world.anonymous.post('//oauth/token', signIn)).json
+    for (const token of [impersonation, oauth])
+      expect(await create(withToken(token))).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
+    expect((await create(await world.as(ann))).status, 'another personal token').toBe(201)
+  })
+
+  test('of a token without the scope sudo does not get a rotated token that has it', async ({ world }) => {
+    const admin = await world.user({ admin: true })
+    const [rotated, full, lesser] = [
+      await world.as(admin, ['api', 'sudo']),
+      await world.as(admin, ['api', 'sudo']),
+      await world.as(admin, ['api']),
+    ]
+    const { id } = (await rotated.get('/personal_access_tokens/self')).json
+    const key = unique('key')
+    const rotate = (who: Client) => send(who, key, 'POST', `/personal_access_tokens/${id}/rotate`)
+    expect((await rotate(full)).status).toBe(200)
+    expect((await rotate(lesser)).json.token).toBeUndefined()
+  })
+
+  test('of OAuth is the same request after the token was refreshed', async ({ world }) => {
+    const { ann, at } = await withProject(world)
+    const signIn = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
+    const first = (await world.anonymous.post('//oauth/token', signIn)).json
+    const refresh = { grant_type: 'refresh_token', refresh_token: first.refresh_token }
+    const create = (token: string, key: string) =>
+      send(new Client(world.origin, { ...ann, token }), key, 'POST', `${at}/issues`, { title: 'Once' })
+    const key = unique('key')
+    const made = await create(first.access_token, key)
+    expect(made.status).toBe(201)
+    const second = (await world.anonymous.post('//oauth/token', refresh)).json
+    expect((await create(second.access_token, key)).json.id).toBe(made.json.id)
   })
 
   test('after a day is a new request', async ({ world }) => {

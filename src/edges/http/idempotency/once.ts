@@ -44,12 +44,23 @@ type ErrorAnswer = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Keys of an actor. Limited tokens and administrators who act as a user have keys of their own. */
-export const keyOf = ({ id, tokenId, limits, sudo }: Actor, text: string): KeyOfCaller => ({
-  userId: id,
-  scope: sudo ? `sudo:${sudo.id}` : limits ? `token:${tokenId}` : '',
+/** Keys of an actor. */
+export const keyOf = (actor: Actor, text: string): KeyOfCaller => ({
+  userId: actor.id,
+  scope: scopeOf(actor),
   digest: digestOfKey(text),
 })
+
+/**
+ * What separates the keys of a credential from others of its user: the answer to one may be a secret that gives more than the other.
+ * Limited tokens and administrators who act as a user have keys of their own; so have, each together, impersonation tokens, the OAuth
+ * tokens that replace each other, and the tokens with the scope `sudo`.
+ */
+function scopeOf({ tokenId, borrowed, scopes, limits, sudo }: Actor): string {
+  if (sudo) return `sudo:${sudo.id}`
+  if (limits) return `token:${tokenId}`
+  return [borrowed, scopes?.has('sudo') && 'sudo'].filter(Boolean).join(' ')
+}
 
 /** Thrown when a request in a transaction turns out to change something outside the database. */
 class LeavesDatabase extends Error {}

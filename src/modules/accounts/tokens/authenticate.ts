@@ -124,6 +124,7 @@ const tokenActor = (row: TokenCredentialRow): Actor => ({
   ...actorOf(row),
   scopes: new Set(row.scopes),
   tokenId: row.token_id,
+  ...((row.token_kind === 'oauth' || row.token_kind === 'impersonation') && { borrowed: row.token_kind }),
   ...(row.limits && { limits: row.limits, admin: false }),
 })
 
