@@ -3,7 +3,9 @@ import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, nullable, type RowOf, text } from '../../../db/row.ts'
 import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
 import { countingTopics } from './count.ts'
+import { lockProjectsWhere } from './count-queries.ts'
 
 export const topicRow = {
   id: integer,
@@ -75,14 +77,38 @@ export const insertTopic = async (tx: Tx, topic: TopicAttributes): Promise<numbe
     )
   )?.id
 
-/** Locks a topic until the transaction ends. Throws if the caller has lost the permission meanwhile. */
-export async function lockTopic(tx: Tx, id: number): Promise<TopicAttributes | undefined> {
-  const held = await tx.row(
-    topicAttributesRow,
-    sql`select name, title, description from topics where id = ${id} for update`,
+/**
+ * Locks the projects of a topic. What changes both locks projects first, as an edit of a project does, to avoid deadlocks.
+ * Projects that get the topic before `lockTopics` are locked later.
+ */
+export const lockProjectsOfTopic = (tx: Tx, id: number): Promise<number[]> =>
+  lockProjectsWhere(
+    tx,
+    sql`topics <> '{}' and topic_keys(topics) @> array(select lower(name) from topics where id = ${id})`,
   )
-  if (held) await tx.requirePermission?.()
-  return held
+
+/**
+ * Locks topics until the transaction ends, in the order that all writers use. Throws unless all of them exist, or if the caller has
+ * lost the permission meanwhile.
+ */
+export async function lockTopics<const Ids extends readonly number[]>(
+  tx: Tx,
+  ids: Ids,
+): Promise<{ [K in keyof Ids]: TopicAttributes }> {
+  const held = await tx.rows(
+    { id: integer, ...topicAttributesRow },
+    sql`
+      select id, name, title, description
+      from topics
+      where id = any(${ids}::bigint[])
+      order by lower(name)
+      for update
+    `,
+  )
+  const topics = ids.map((each) => held.find(({ id }) => id === each))
+  if (topics.includes(undefined)) throw rowNotFound()
+  await tx.requirePermission?.()
+  return topics as { [K in keyof Ids]: TopicAttributes }
 }
 
 /** A renamed topic has no projects until they use the new name: `renameInProjects`. */

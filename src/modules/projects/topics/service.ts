@@ -9,7 +9,8 @@ import {
   deleteTopicRow,
   findTopic,
   insertTopic,
-  lockTopic,
+  lockProjectsOfTopic,
+  lockTopics,
   removeFromProjects,
   renameInProjects,
   replaceInProjects,
@@ -75,8 +76,8 @@ export async function editTopic(
   const avatar = await acceptAvatar(ctx, picture)
   await ctx
     .transaction(async (tx) => {
-      const held = await lockTopic(tx, id)
-      if (!held) throw rowNotFound()
+      if (changes.name !== undefined) await lockProjectsOfTopic(tx, id)
+      const [held] = await lockTopics(tx, [id])
       const topic = {
         name: changes.name ?? held.name,
         title: changes.title === undefined ? held.title : changes.title,
@@ -99,8 +100,8 @@ export async function editTopic(
 /** Deletes a topic, also from all projects. */
 export async function removeTopic(ctx: Ctx, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const held = await lockTopic(tx, id)
-    if (!held) throw rowNotFound()
+    await lockProjectsOfTopic(tx, id)
+    const [held] = await lockTopics(tx, [id])
     await removeFromProjects(tx, held.name)
     await deleteTopicRow(tx, id)
     await emit(tx, { kind: 'topic_deleted', actorId: ctx.actor!.id, payload: { topic_id: id } })
@@ -111,14 +112,8 @@ export async function removeTopic(ctx: Ctx, id: number): Promise<void> {
 export async function mergeTopics(ctx: Ctx, sourceId: number, targetId: number): Promise<TopicRow> {
   if (sourceId === targetId) throw invalid('The source topic and the target topic are identical')
   await ctx.transaction(async (tx) => {
-    // Locks in the order of ids, to avoid a deadlock of two merges.
-    const held = new Map<number, TopicAttributes>()
-    for (const id of [sourceId, targetId].sort((one, other) => one - other)) {
-      const topic = await lockTopic(tx, id)
-      if (!topic) throw rowNotFound()
-      held.set(id, topic)
-    }
-    const [source, target] = [held.get(sourceId)!, held.get(targetId)!]
+    await lockProjectsOfTopic(tx, sourceId)
+    const [source, target] = await lockTopics(tx, [sourceId, targetId])
     await replaceInProjects(tx, source.name, target.name)
     await deleteTopicRow(tx, sourceId)
     await emit(tx, {

@@ -1,6 +1,8 @@
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { answerDuring } from '../../../../test/during.ts'
+import { lockRow } from '../../../../test/tables/instance.ts'
 import {
   projectRow,
   recountedTopics,
@@ -185,6 +187,34 @@ describe('topics', () => {
       names.map(() => expect.any(Number)),
     )
   })
+
+  test.for(['renamed', 'deleted', 'merged'] as const)(
+    'a topic that is %s while one of its projects is being edited does not hold up edits of others',
+    async (how, { world }) => {
+      const [name, other] = [unique('topic'), unique('topic')]
+      const idOf = async (each: string) => (await world.root.post('/topics', { name: each, title: each })).json.id
+      const [topic, target] = [await idOf(name), await idOf(other)]
+      const [edited, later] = [await projectWith(world, [name]), await projectWith(world, [])]
+      const change = () =>
+        how === 'renamed'
+          ? world.root.put(`/topics/${topic}`, { name: `${name}-new` })
+          : how === 'deleted'
+            ? world.root.delete(`/topics/${topic}`)
+            : world.root.post('/topics/merge', { source_topic_id: topic, target_topic_id: target })
+      const changed = await answerDuring(
+        world,
+        change,
+        () => world.root.put(`/projects/${later.id}`, { topics: [other, name] }),
+        (tx) => lockRow(tx, 'projects', edited.id),
+      )
+      expect(changed.status).toBeLessThan(300)
+      const left = { renamed: [`${name}-new`], deleted: [], merged: [other] }[how]
+      const topics = async ({ id }: { id: number }) => (await world.root.get(`/projects/${id}`)).json.topics.sort()
+      expect(await topics(edited)).toEqual(left)
+      expect(await topics(later)).toEqual([...new Set([...left, other])].sort())
+      expect(await storedTopicCounts(world)).toEqual(await recountedTopics(world))
+    },
+  )
 
   test('topics of hidden projects are not shown or counted', async ({ world }) => {
     const name = unique('topic')
