@@ -4,10 +4,11 @@ import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { failJobs } from '../../../../test/jobs.ts'
 import { auditOf, eventsOf } from '../../../../test/tables/events.ts'
+import { lockRow } from '../../../../test/tables/instance.ts'
 import { TableLock } from '../../../../test/tables/locks.ts'
 import { changeProject, rowsOfProject } from '../../../../test/tables/projects.ts'
 import { daysAgo } from '../../../../test/tables/statements.ts'
-import { test, World } from '../../../../test/world.ts'
+import { test, unique, World } from '../../../../test/world.ts'
 import { projectRepositoryDir } from '../repositories/location.ts'
 import { openForWriting } from '../repositories/open.ts'
 import { removeMarkedProjects, removeProject, resumeProjectRemovals } from './jobs.ts'
@@ -43,6 +44,19 @@ describe('DELETE /projects/:id', () => {
       'facts',
     )
     expect(events).toEqual([{ facts: { full_path: project.full_path } }])
+  })
+
+  test('a project of a group or user is deleted while an insert of another row refers to it, without a wait', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    for (const { id } of [await world.project(), (await ann.post('/projects', { name: unique('own') })).json]) {
+      const deleted = await world.db.transaction(async (tx) => {
+        await lockRow(tx, 'projects', id, 'key share')
+        return { answer: await world.root.delete(`/projects/${id}`) }
+      })
+      expect(deleted.answer).toMatchObject(accepted)
+    }
   })
 
   test('the daily job removes marked projects when their days are over, not before', async ({ world }) => {

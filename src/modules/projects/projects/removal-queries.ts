@@ -49,7 +49,11 @@ export const markForDeletion = async (tx: Tx, id: number): Promise<boolean | und
         update projects p
         set archived = true, marked_for_deletion_on = coalesce(held.marked_on, current_date), updated_at = now()
         from (
-          select id, marked_for_deletion_on as marked_on from projects where id = ${id} and not deleting for update
+          select id, marked_for_deletion_on as marked_on
+          from projects
+          where id = ${id} and not deleting
+          -- Not stronger than the lock of an update: an insert of an issue, which then waits for us, must not hold it up.
+          for no key update
         ) as held
         where p.id = held.id
         returning held.marked_on is null as newly
