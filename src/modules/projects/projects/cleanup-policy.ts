@@ -68,7 +68,15 @@ const given = (params: Readonly<Record<string, unknown>>): Readonly<Record<strin
 
 const isBlank = (value: unknown): boolean => value === null || value === ''
 
-const flags: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false }
+/** The text of a value, which in JSON may be anything. */
+const textOf = (value: unknown): string | undefined => (typeof value === 'object' ? undefined : String(value))
+
+const flags = new Map<string | undefined, boolean>([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
 
 /** The attributes of the policy among the parameters of a project, and their errors. Form bodies have texts only. */
 function parse(params: Readonly<Record<string, unknown>>): { policy: Partial<CleanupPolicy>; violations: string[] } {
@@ -79,12 +87,12 @@ function parse(params: Readonly<Record<string, unknown>>): { policy: Partial<Cle
   const choose = (name: string, values: readonly (string | number)[], mayBeNull: boolean) => {
     const value = asked[name]
     if (value === undefined) return
-    const known = values.find((each) => String(each) === String(value))
+    const known = values.find((each) => String(each) === textOf(value))
     if (known === undefined && !(mayBeNull && isBlank(value))) refuse(name, notIncluded)
     else policy[name] = known ?? null
   }
   if (asked['enabled'] !== undefined) {
-    const enabled = flags[String(asked['enabled'])]
+    const enabled = flags.get(textOf(asked['enabled']))
     if (enabled === undefined) refuse('enabled', notIncluded)
     else policy['enabled'] = enabled
   }
