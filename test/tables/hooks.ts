@@ -108,3 +108,6 @@ export async function wholeReadsWithManyHooks(world: World, statements: readonly
     await client.end()
   }
 }
+
+/** Deletes a hook when the transaction ends. */
+export const deleteHook = (tx: Tx, id: number) => tx.run(sql`delete from hooks where id = ${id}`)

@@ -5,12 +5,14 @@ import { contextFor } from '../../../../test/contexts.ts'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
 import {
   agePush,
+  deleteHook,
   deliveryStates,
   dropPush,
   exchangePushes,
   recordedEvents,
   unsettleFirstPush,
 } from '../../../../test/tables/hooks.ts'
+import { waitingFor } from '../../../../test/tables/instance.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import { git, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
 import { expandEvents } from './expand.ts'
@@ -126,6 +128,34 @@ describe('what is delivered', () => {
     while ((await expandEvents(ctx)) === 'more');
     expect(await deliveryStates(world, idOf(at))).toEqual({ pending: 1 })
     await world.root.delete(at)
+  })
+
+  test('a hook that is deleted while its deliveries are added gets none, and does not hold up others', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    const [gone, other] = [
+      await hookFor(world, project, 'https://203.0.114.9/'),
+      await hookFor(world, project, 'https://203.0.114.9/other'),
+    ]
+    await openIssue(world, project, 'For both')
+    let attempts = 0
+    const ctx = await contextFor(world, null)
+    const transaction: typeof ctx.transaction = (work) =>
+      ctx.transaction((tx) => {
+        attempts++
+        return work(tx)
+      })
+    const { expanding } = await world.db.transaction(async (tx) => {
+      await deleteHook(tx, idOf(gone))
+      const begun = expandEvents({ ...ctx, transaction })
+      await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(1)
+      return { expanding: begun }
+    })
+    expect(await expanding).toBe('more')
+    expect(attempts).toBe(1)
+    expect(await deliveryStates(world, idOf(other))).toEqual({ pending: 1 })
+    await world.root.delete(other)
   })
 
   test('moving an issue on a board sends nothing', async ({ world }) => {

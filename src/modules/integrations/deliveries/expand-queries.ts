@@ -117,9 +117,20 @@ export type NewDelivery = {
   readonly resource: string
 }
 
-/** Adds deliveries in this order. The first pending one of each hook and resource is ready. The queue is locked. */
+/**
+ * Adds deliveries in this order, without those of hooks that are gone. The first pending one of each hook and resource is ready. The
+ * queue is locked.
+ */
 export const insertDeliveries = (tx: Tx, deliveries: readonly NewDelivery[]): Promise<number> =>
   tx.run(sql`
+    with receiving as (
+      select id
+      from hooks
+      where id = any(${[...new Set(deliveries.map((each) => each.hook_id))]}::bigint[])
+      order by id
+      -- Waits for a deletion: the foreign key of its deliveries would fail.
+      for key share
+    )
     insert into hook_deliveries (hook_id, event_id, trigger, part, resource, ready)
     select g.hook_id, g.event_id, g.trigger, g.part, g.resource, g.place = 1
       and not exists (
@@ -134,7 +145,7 @@ export const insertDeliveries = (tx: Tx, deliveries: readonly NewDelivery[]): Pr
           )
         ) with ordinality as g (hook_id, event_id, trigger, part, resource, number)
       ) as g
-      join hooks h on h.id = g.hook_id
+      join receiving h on h.id = g.hook_id
     order by g.number
   `)
 
