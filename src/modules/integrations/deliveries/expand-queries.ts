@@ -128,7 +128,7 @@ export const insertDeliveries = (tx: Tx, deliveries: readonly NewDelivery[]): Pr
       from hooks
       where id = any(${[...new Set(deliveries.map((each) => each.hook_id))]}::bigint[])
       order by id
-      -- Waits for a deletion: the foreign key of its deliveries would fail.
+        -- Waits for a deletion: the foreign key of its deliveries would fail.
       for key share
     )
     insert into hook_deliveries (hook_id, event_id, trigger, part, resource, ready)

@@ -51,8 +51,9 @@ export const markForDeletion = async (tx: Tx, id: number): Promise<boolean | und
         from (
           select id, marked_for_deletion_on as marked_on
           from projects
-          where id = ${id} and not deleting
-          -- Not stronger than the lock of an update: an insert of an issue, which then waits for us, must not hold it up.
+          where id = ${id}
+            and not deleting
+            -- Not stronger than the lock of an update: an insert of an issue, which then waits for us, must not hold it up.
           for no key update
         ) as held
         where p.id = held.id

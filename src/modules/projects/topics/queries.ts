@@ -98,11 +98,7 @@ export async function lockTopics<const Ids extends readonly number[]>(
   const held = await tx.rows(
     { id: integer, ...topicAttributesRow },
     sql`
-      select id, name, title, description
-      from topics
-      where id = any(${ids}::bigint[])
-      order by lower(name)
-      for update
+      select id, name, title, description from topics where id = any(${ids}::bigint[]) order by lower(name) for update
     `,
   )
   const topics = ids.map((each) => held.find(({ id }) => id === each))

@@ -61,6 +61,25 @@ describe('concurrent merges', () => {
     expect(answers.filter((status) => status !== 200 && status !== 409)).toEqual([])
   })
 
+  test('a merge during a change of the title succeeds, unless the new title is that of a draft', async ({ world }) => {
+    const opened = []
+    for (let n = 0; n < 12; n++) opened.push(await openMergeRequest(world))
+    const outcomes = await Promise.all(
+      opened.map(async ({ at }, n) => {
+        const title = n % 3 === 0 ? `Draft: ${n}` : `Title ${n}`
+        const [retitled, merged] = await Promise.all([world.root.put(at, { title }), world.root.put(`${at}/merge`)])
+        expect(retitled.status, retitled.text).toBe(200)
+        const { state } = (await world.root.get(at)).json
+        return { isDraft: n % 3 === 0, status: merged.status, state }
+      }),
+    )
+    for (const { isDraft, status, state } of outcomes) {
+      if (!isDraft) expect(status).toBe(200)
+      expect([200, 405]).toContain(status)
+      expect(state).toBe(status === 200 ? 'merged' : 'opened')
+    }
+  })
+
   test('405 for a merge whose target branch changes meanwhile to one with the same head', async ({ world }) => {
     const { at, id, project, base, head } = await openMergeRequest(world)
     project.repository.git('branch', 'release', base)
