@@ -3,7 +3,7 @@ import { ParameterError } from '../../api/params/parameter-error.ts'
 import { damaged, damageIn, killed, wasKilled } from '../../git/runner/damage.ts'
 import { Failure, type FailureKind, type RefusedAction } from '../../kernel/failure.ts'
 import { isDiskFull } from '../../kernel/full-disk.ts'
-import { UnsupportedContentType } from './body/unsupported-content-type.ts'
+import { UnsupportedContent } from './body/unsupported-content.ts'
 import { rubyHash } from './ruby-hash.ts'
 
 /** A complete response, sent as it is. */
@@ -95,7 +95,7 @@ export function failureOf(error: unknown): Failure | undefined {
 /** The response for any thrown error; for a bug, a 500 without details. */
 export function answerFor(error: unknown): WireAnswer {
   if (error instanceof WireFailure) return error.answer
-  if (error instanceof UnsupportedContentType) return { status: 415, body: { error: error.message } }
+  if (error instanceof UnsupportedContent) return { status: 415, body: { error: error.message } }
   if (error instanceof ParameterError) return { status: 400, body: { error: error.message } }
   const failure = failureOf(error)
   if (!failure) return internal

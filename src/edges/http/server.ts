@@ -6,7 +6,7 @@ import { isAnonymous } from './abandoned-requests.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
 import { continueWhenRead } from './body/expected-body.ts'
 import { discardLateBody, endMalformed, type LateBodyLimits } from './body/late-body.ts'
-import { UnsupportedContentType } from './body/unsupported-content-type.ts'
+import { UnsupportedContent } from './body/unsupported-content.ts'
 import type { HttpContext } from './context.ts'
 import { apiPrefix } from './declared.ts'
 import { onEnd } from './disconnect.ts'
@@ -225,7 +225,7 @@ export function createHttpServer(
     reply.hijack()
     // Fastify's other errors about bodies: a malformed content type.
     const isType = error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
-    const failure = isType ? new UnsupportedContentType(request.headers['content-type'] ?? '') : error
+    const failure = isType ? new UnsupportedContent('type', request.headers['content-type'] ?? '') : error
     fail(beginExchange(request, reply, context.siteUrl), failure, context)
   })
   return app

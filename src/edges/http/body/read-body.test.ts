@@ -13,7 +13,7 @@ import { Failure } from '../../../kernel/failure.ts'
 import type { BodyPace } from './pace.ts'
 import { readBody } from './read-body.ts'
 import type { BodySource } from './source.ts'
-import { UnsupportedContentType } from './unsupported-content-type.ts'
+import { UnsupportedContent } from './unsupported-content.ts'
 
 let tmpDir: string
 beforeEach(async () => {
@@ -156,10 +156,17 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
     }
   })
 
+  test('an encoded body is refused', async () => {
+    const { headers, ...rest } = source(json, '{"a":1}')
+    const encoded = (encoding: string) => readBody({ ...rest, headers: { ...headers, 'content-encoding': encoding } })
+    await expect(encoded('gzip')).rejects.toEqual(new UnsupportedContent('encoding', 'gzip'))
+    expect((await encoded('identity')).params).toEqual({ a: 1 })
+  })
+
   test('an unknown content type is refused, but ignored without a body or on GET', async () => {
     for (const method of ['GET', 'HEAD', 'DELETE']) expect(await paramsOf('text/csv', 'a,b', method)).toEqual({})
     expect(await paramsOf('text/csv', '')).toEqual({})
-    await expect(paramsOf('Text/CSV; x=y', 'a,b')).rejects.toEqual(new UnsupportedContentType('text/csv'))
+    await expect(paramsOf('Text/CSV; x=y', 'a,b')).rejects.toEqual(new UnsupportedContent('type', 'text/csv'))
     await expect(paramsOf('text/csv', chunked('a,b', 1), 'PUT')).rejects.toThrow(
       "The provided content-type 'text/csv' is not supported.",
     )

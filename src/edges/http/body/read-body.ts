@@ -6,7 +6,7 @@ import { readMultipart } from './multipart.ts'
 import { atPace, usualPace } from './pace.ts'
 import { readBytes, tooLarge } from './read-bytes.ts'
 import { announcesBody, type BodySource, type ParsedBody } from './source.ts'
-import { UnsupportedContentType } from './unsupported-content-type.ts'
+import { UnsupportedContent } from './unsupported-content.ts'
 import { parseUrlencoded } from './urlencoded.ts'
 
 /** Reads a body; fails with `timed_out` (408) if it is slower than the pace of its limits. Other failures: see `read`. */
@@ -16,12 +16,14 @@ export function readBody(source: BodySource): Promise<ParsedBody> {
 }
 
 /**
- * Reads a JSON, form or multipart body, whatever the method. Fails with `ParameterError` (400), `UnsupportedContentType` (415)
+ * Reads a JSON, form or multipart body, whatever the method. Fails with `ParameterError` (400), `UnsupportedContent` (415)
  * or a `too_large` failure (413), after deleting its temporary files. After a failure the rest of the body is drained, so the
  * response should close the connection.
  */
 async function read(source: BodySource): Promise<ParsedBody> {
   const { headers, body, limits } = source
+  const encoding = (oneValue(headers['content-encoding']) ?? 'identity').trim().toLowerCase()
+  if (encoding !== 'identity' && announcesBody(headers)) throw new UnsupportedContent('encoding', encoding)
   const header = oneValue(headers['content-type']) ?? ''
   const contentType = header.split(';', 1)[0]!.trim().toLowerCase()
   if (contentType === 'multipart/form-data') {
@@ -32,7 +34,7 @@ async function read(source: BodySource): Promise<ParsedBody> {
   if (!isForm && !isJson(contentType)) {
     if (Buffer.isBuffer(body) ? body.length === 0 : !announcesBody(headers)) return withoutFiles(emptyHash())
     if (readsOnly(source.method)) return withoutFiles(emptyHash())
-    throw new UnsupportedContentType(contentType)
+    throw new UnsupportedContent('type', contentType)
   }
   if (Number(oneValue(headers['content-length'])) > limits.bytes) throw tooLarge()
   const shape = new JsonShape(limits.values)

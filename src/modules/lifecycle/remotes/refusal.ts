@@ -19,7 +19,7 @@ const wantsCredentials = (output: string): boolean =>
   // Git asks for credentials although there is no terminal, so its message is about the prompt.
   /askpass|could not read (Username|Password)|Authentication failed/.test(output)
 
-/** Whether another attempt would fail as well, unless somebody changes the remote or its credentials. */
+/** Whether another attempt would fail as well, unless the remote or its credentials change. */
 export const isPermanent = ({ failed, output }: RemoteFailure): boolean =>
   failed !== 'refused' || wantsCredentials(output) || /repository .*not found/i.test(output)
 
