@@ -9,13 +9,13 @@ import { validatorsOf } from '../test/answers.ts'
 import type { Recorded } from '../test/examples.ts'
 
 /*
- * Collects the examples of the OpenAPI document, docs/openapi-examples.json, from the answers of tests:
+ * Collects the examples of the OpenAPI document, src/edges/http/openapi/examples.json, from the answers of tests:
  * `npm run examples [test files]`, by default with tests that call most operations. An example that still fits its
  * operation is kept, so the file changes only where the API does; `npm run examples -- --all` collects all anew.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const file = join(root, 'docs/openapi-examples.json')
+const file = join(root, 'src/edges/http/openapi/examples.json')
 const given = process.argv.slice(2)
 const all = given.includes('--all')
 const named = given.filter((each) => !each.startsWith('--'))

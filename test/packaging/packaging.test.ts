@@ -122,6 +122,7 @@ describe('the container', () => {
         service.ended.then((code) => Promise.reject(new Error(`ended with ${code}: ${service.output()}`))),
       ])
       expect(await (await fetch(`http://127.0.0.1:${port}/-/health`)).text()).toBe('Stithy OK')
+      expect((await fetch(`http://127.0.0.1:${port}/openapi.json`)).status).toBe(200)
       expect(statSync(join(data, 'stithy')).uid).toBe(arbitraryUid)
       expect(readdirSync(join(data, 'stithy'))).toContain('secrets.keys')
       const probe = container(data, env, 'healthcheck')

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Headers, sendText } from './answer.ts'
 import { beginExchange } from './exchange.ts'
 import type { Routes } from './server.ts'
+import { sitePathOf } from './target.ts'
 
 const folder = '/-/docs/'
 
@@ -14,16 +15,16 @@ const viewerFiles = {
 } as const
 
 /** The page loads nothing from another host; the policy permits no inline script, so the viewer starts from a file. */
-const page = `<!doctype html>
+const pageAt = (sitePath: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Stithy API</title>
-<link rel="stylesheet" href="${folder}swagger-ui.css">
-<link rel="stylesheet" href="${folder}style.css">
-<script defer src="${folder}swagger-ui-bundle.js"></script>
-<script defer src="${folder}start.js"></script>
+<link rel="stylesheet" href="${sitePath}${folder}swagger-ui.css">
+<link rel="stylesheet" href="${sitePath}${folder}style.css">
+<script defer src="${sitePath}${folder}swagger-ui-bundle.js"></script>
+<script defer src="${sitePath}${folder}start.js"></script>
 </head>
 <body>
 <div id="api"></div>
@@ -35,9 +36,11 @@ const page = `<!doctype html>
  * Tags start closed and record schemas are listed only where they are used: the document has hundreds of each. Operations are in the
  * order of their summaries. Only reads can be tried: a click on an example must not change anything.
  */
-const start = `const summaryOf = (each) => each.getIn(['operation', 'summary']) || each.get('path')
+const startAt = (
+  sitePath: string,
+): string => `const summaryOf = (each) => each.getIn(['operation', 'summary']) || each.get('path')
 SwaggerUIBundle({
-  url: '/openapi.json',
+  url: '${sitePath}/openapi.json',
   dom_id: '#api',
   deepLinking: true,
   docExpansion: 'none',
@@ -80,10 +83,12 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** `/-/docs`: the API document as a page. `siteUrl` is the URL of the service, for CORS. */
+/** `/-/docs`: the API document as a page. `siteUrl` is the URL of the service, for CORS and links. */
 export const docsPage =
   (siteUrl: string): Routes =>
   (app) => {
+    const sitePath = sitePathOf(siteUrl)
+    const [page, start] = [pageAt(sitePath), startAt(sitePath)]
     const send = (request: FastifyRequest, reply: FastifyReply, text: string, headers: Headers) => {
       reply.hijack()
       sendText(beginExchange(request, reply, siteUrl), 200, text, headers)

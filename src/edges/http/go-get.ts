@@ -8,6 +8,7 @@ import type { HttpContext } from './context.ts'
 import { fail } from './fail.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
+import { sitePathOf } from './target.ts'
 import type { RouteMatcher } from './wildcard-routes.ts'
 
 const address = new RegExp(`^/${repositoryPath}/?\\?(?:[^#]*&)?go-get=1(?:&|$)`)
@@ -69,7 +70,7 @@ const transportOf = ({ settings }: Ctx) => (settings.enabled_git_access_protocol
 const looksLike = (path: string): string => path.split('/', 2).join('/')
 
 function pageOf(ctx: Ctx, repository: string): string {
-  const name = `${new URL(ctx.site.url).host}${new URL(ctx.site.url).pathname.replace(/\/$/, '')}/${repository}`
+  const name = `${new URL(ctx.site.url).host}${sitePathOf(ctx.site.url)}/${repository}`
   const from = transportOf(ctx) === 'ssh' ? sshUrlToRepo(ctx.site, repository) : httpUrlToRepo(ctx.site, repository)
   const content = escaped(`${name} git ${from}`)
   return `<!DOCTYPE html>\n<html><head><meta name="go-import" content="${content}"></head><body>go get ${escaped(name)}</body></html>\n`

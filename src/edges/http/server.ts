@@ -17,7 +17,7 @@ import { type HttpLimits, httpLimits } from './limits.ts'
 import { mount } from './mount.ts'
 import { exceedsPathLimit, type Limited, sendTooMany } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
-import { splitTarget } from './target.ts'
+import { sitePathOf, splitTarget } from './target.ts'
 
 /** Compat: gitlab4j sends PATCH as POST with this header. */
 function overrideMethod(req: IncomingMessage): void {
@@ -107,7 +107,7 @@ export function createHttpServer(
   limits: HttpLimits = httpLimits,
   proxies: readonly string[] = [],
 ): FastifyInstance {
-  const sitePath = new URL(context.siteUrl).pathname.replace(/\/$/, '')
+  const sitePath = sitePathOf(context.siteUrl)
   const app = Fastify({
     serverFactory(handler): Server {
       const serve = (req: IncomingMessage, res: ServerResponse) => {

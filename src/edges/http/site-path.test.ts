@@ -13,7 +13,12 @@ test('an external URL with a path is part of links, and of requests', async () =
   expect(list.headers.get('link')).toContain('<https://example.com/git/api/v4/projects?')
   for (const home of ['/git', '/git/', '/git?x=1'])
     expect((await get(home, { accept: 'text/html' })).status, home).toBe(200)
-  expect((await get('/git/-/docs/')).status).toBe(200)
+  const page = await (await get('/git/-/docs/')).text()
+  const loaded = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path!)
+  expect(loaded).toHaveLength(4)
+  for (const path of loaded) expect((await get(path)).status, path).toBe(200)
+  expect(await (await get('/git/-/docs/start.js')).text()).toContain("url: '/git/openapi.json'")
+  expect(await (await get('/git/openapi.json')).json()).toMatchObject({ servers: [{ url: '/git/api/v4' }] })
   const refs = `/git/${project.full_path}.git/info/refs?service=git-upload-pack`
   const authorization = `Basic ${Buffer.from(`${ann.username}:${ann.token}`).toString('base64')}`
   expect((await get(refs, { authorization })).status).toBe(200)

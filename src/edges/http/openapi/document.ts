@@ -39,6 +39,8 @@ type Options = {
   readonly apiVersion: string
   /** Default: none. */
   readonly examples?: Examples
+  /** The path of the URL of the service (`sitePathOf`). */
+  readonly sitePath?: string
 }
 
 /**
@@ -46,7 +48,10 @@ type Options = {
  * `apiVersion` the release of the API it is compatible with. The same endpoints give the same bytes. Takes
  * milliseconds: generate it once.
  */
-export function openApiDocument(areas: Areas, { plan, version, apiVersion, examples = {} }: Options): OpenApiDocument {
+export function openApiDocument(
+  areas: Areas,
+  { plan, version, apiVersion, examples = {}, sitePath = '' }: Options,
+): OpenApiDocument {
   const paths: Record<string, Record<string, { operationId: string }>> = {}
   const entities = new Map<string, Entity<any>>()
   const components = new Components(plan)
@@ -74,7 +79,7 @@ export function openApiDocument(areas: Areas, { plan, version, apiVersion, examp
       contact: { name: 'The Stithy authors' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: apiPrefix }],
+    servers: [{ url: sitePath + apiPrefix }],
     tags: [...tags.values()].sort((one, other) => (one.name < other.name ? -1 : 1)),
     paths: sorted(paths),
     components: {

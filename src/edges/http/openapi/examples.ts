@@ -9,7 +9,7 @@ import { entitiesOf } from './outputs.ts'
 export type Examples = Readonly<Record<string, unknown>>
 
 export const readExamples = (): Examples =>
-  JSON.parse(readFileSync(new URL('../../../../docs/openapi-examples.json', import.meta.url), 'utf8')) as Examples
+  JSON.parse(readFileSync(new URL('./examples.json', import.meta.url), 'utf8')) as Examples
 
 /** The example of an endpoint without what `plan` does not offer. */
 export function exampleOf(e: Endpoint, examples: Examples, plan: Plan): unknown {

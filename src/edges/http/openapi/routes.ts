@@ -3,6 +3,7 @@ import type { Plan } from '../../../kernel/plan.ts'
 import { sendText } from '../answer.ts'
 import { beginExchange } from '../exchange.ts'
 import type { Routes } from '../server.ts'
+import { sitePathOf } from '../target.ts'
 import { type Areas, openApiDocument } from './document.ts'
 import { readExamples } from './examples.ts'
 
@@ -17,8 +18,16 @@ export const openApiRoutes =
       method: ['GET', 'HEAD'],
       url: '/openapi.json',
       handler(request: FastifyRequest, reply: FastifyReply) {
+        text ??= JSON.stringify(
+          openApiDocument(areas, {
+            plan,
+            version,
+            apiVersion,
+            examples: readExamples(),
+            sitePath: sitePathOf(siteUrl),
+          }),
+        )
         reply.hijack()
-        text ??= JSON.stringify(openApiDocument(areas, { plan, version, apiVersion, examples: readExamples() }))
         sendText(beginExchange(request, reply, siteUrl), 200, text, { 'content-type': 'application/json' })
       },
     })
