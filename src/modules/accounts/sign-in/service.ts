@@ -6,7 +6,7 @@ import { logFailedSignIn } from '../../../kernel/failed-sign-in.ts'
 import { clearFailures, isThrottled, recordFailure, throttleKeys } from '../../instance/index.ts'
 import { accountRefusal, actorOf, type Refusal } from '../tokens/authenticate.ts'
 import { findPasswordCredential } from '../tokens/queries.ts'
-import { isOverdue, twoFactorState } from '../two-factor/queries.ts'
+import { forgetDemand, isOverdue, twoFactorState } from '../two-factor/queries.ts'
 import { takeCode } from '../two-factor/service.ts'
 import { inTurnToCheck, isPassword } from '../users/password.ts'
 import { moveState, touchAccount } from '../users/state-queries.ts'
@@ -101,7 +101,10 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
   if (state.enabled) {
     if (transport !== 'oauth' || code === undefined) return { refused: 'code_missing' }
     if (!(await takeCode(ctx, account.user_id, code))) return { ...(await wrong()), wrongCode: true }
-  } else if (state.grace_hours !== null && (await isOverdue(db, account.user_id, state.grace_hours))) {
+  } else if (state.grace_hours === null) {
+    // A grace period begins anew when a second factor is required again.
+    if (state.demanded) await forgetDemand(db, account.user_id)
+  } else if (await isOverdue(db, account.user_id, state.grace_hours)) {
     return { refused: 'code_demanded' }
   }
   await clearFailures(db, keys)

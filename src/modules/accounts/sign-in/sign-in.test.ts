@@ -97,6 +97,20 @@ describe('passwords', () => {
     expect(withCode.status).toBe(200)
   })
 
+  test('a grace period begins anew when 2FA is required again', async ({ world }) => {
+    const ann = await world.user()
+    const address = freshAddress()
+    const status = async () => (await oauth(world, ann.username, password, address)).status
+    const required = { require_two_factor_authentication: true, two_factor_grace_period: 2 }
+    await world.settings(required)
+    expect(await status()).toBe(200)
+    await demandTwoFactorSince(world, ann.id, '1 year')
+    await world.settings({ require_two_factor_authentication: false })
+    expect(await status()).toBe(200)
+    await world.settings(required)
+    expect(await status()).toBe(200)
+  })
+
   test('members of a group or subgroup that requires 2FA need it after the grace period', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const top = await world.group({ require_two_factor_authentication: true, two_factor_grace_period: 0 })

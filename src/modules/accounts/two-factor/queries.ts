@@ -72,18 +72,19 @@ export const findPasswordDigest = async (db: Db, userId: number): Promise<string
     ?.password_digest ?? null
 
 /**
- * Whether a user has a second factor, and the shortest grace period in hours that a group of the user, a group above it
+ * Whether a user has a second factor, whether a sign-in without a required one was recorded, and the shortest grace period in hours that a group of the user, a group above it
  * or the installation (`everyone`) sets; null if none requires a second factor.
  */
 export const twoFactorState = async (
   db: Db,
   userId: number,
   everyone: number | null,
-): Promise<{ enabled: boolean; grace_hours: number | null }> =>
+): Promise<{ enabled: boolean; demanded: boolean; grace_hours: number | null }> =>
   (await db.row(
-    { enabled: boolean, grace_hours: nullable(integer) },
+    { enabled: boolean, demanded: boolean, grace_hours: nullable(integer) },
     sql`
       select exists (select from two_factors where user_id = ${userId} and confirmed_at is not null) as enabled,
+        exists (select from two_factor_demands where user_id = ${userId}) as demanded,
         least(
           ${everyone}::integer,
           (
@@ -115,5 +116,5 @@ export const isOverdue = async (db: Db, userId: number, hours: number): Promise<
   ))!.overdue
 
 /** Deletes the record of a missing second factor. */
-export const forgetDemand = (tx: Tx, userId: number): Promise<number> =>
+export const forgetDemand = (tx: Db, userId: number): Promise<number> =>
   tx.run(sql`delete from two_factor_demands where user_id = ${userId}`)

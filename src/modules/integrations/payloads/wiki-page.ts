@@ -1,7 +1,7 @@
 import { httpUrlToRepo, sshUrlToRepo } from '../../../api/site.ts'
 import type { Payload } from '../../../events/catalogue.ts'
 import { encodedPath } from '../../../kernel/encoded-path.ts'
-import { pageOfEvent } from '../../text/index.ts'
+import { pageOfEvent, wikiBranch } from '../../text/index.ts'
 import { PayloadProject, userOf } from './blocks.ts'
 import { findGroupBlock } from './queries.ts'
 import type { PayloadCtx } from './shown.ts'
@@ -27,7 +27,7 @@ export const wikiPagePayload: Builder = async (ctx, { event }) => {
       git_ssh_url: sshUrlToRepo(ctx.site, `${fullPath}.wiki`),
       git_http_url: httpUrlToRepo(ctx.site, `${fullPath}.wiki`),
       path_with_namespace: `${fullPath}.wiki`,
-      default_branch: 'master',
+      default_branch: await wikiBranch(ctx.db, holder),
     },
     object_attributes: {
       title: page.title,
@@ -49,6 +49,8 @@ async function holderOf(ctx: PayloadCtx, { project_id, group_id }: RecordedEvent
     const project = await PayloadProject.load(ctx, project_id)
     return (
       project && {
+        of: 'project' as const,
+        id: project_id,
         fullPath: project.row.full_path,
         webPath: project.row.full_path,
         blocks: { project: project.block },
@@ -59,6 +61,8 @@ async function holderOf(ctx: PayloadCtx, { project_id, group_id }: RecordedEvent
   const group = group_id === null ? undefined : ((await findGroupBlock(ctx.db, group_id)) ?? ctx.shown?.group)
   return (
     group && {
+      of: 'group' as const,
+      id: group_id!,
       fullPath: group.full_path,
       webPath: `groups/${group.full_path}`,
       blocks: { group: { group_id, group_name: group.name, group_path: group.path, full_path: group.full_path } },

@@ -67,7 +67,8 @@ export class Converter {
     id: unknown,
     person: { readonly username: string; readonly name: string; readonly email?: string | undefined },
   ): void {
-    this.usernames.set(id, person.username)
+    // Without an id no other record refers to them.
+    if (Number.isSafeInteger(id)) this.usernames.set(id, person.username)
     this.#people.set(person.username, person)
   }
 

@@ -25,7 +25,7 @@ async function addProtection(to: Converter, kind: 'branch' | 'tag', one: Nested)
   if (line === undefined) return undefined
   for (const [name, action] of Object.entries(actions[kind]))
     for (const access of listIn(one, name)) {
-      const user = access['user_id'] === null ? undefined : to.usernames.get(access['user_id'])
+      const user = to.usernames.get(access['user_id'])
       const others = access['user_id'] ?? access['group_id'] ?? access['deploy_key_id'] ?? null
       const level = user === undefined && others === null ? access['access_level'] : undefined
       await to.add('protected_ref_access', {

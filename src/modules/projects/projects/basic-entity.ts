@@ -4,6 +4,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import { cacheableEntity, type RecordView } from '../../../api/record-view.ts'
 import { nullable, timestamp } from '../../../api/schema.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../../api/site.ts'
+import { encodedPath } from '../../../kernel/encoded-path.ts'
 import { namespacePicture, namespaceUrl, pictureUrl } from '../../namespaces/index.ts'
 import type { ForkSource, ProjectRecordRow } from './record-queries.ts'
 import { projectFacts } from './subject.ts'
@@ -55,7 +56,7 @@ export const basic = {
 
 /** URL of the page of a file; null without a branch or a file. */
 export const blobUrl = (site: Site, fullPath: string, branch: string | null, path: string | null) =>
-  branch === null || path === null ? null : `${site.url}/${fullPath}/-/blob/${branch}/${path}`
+  branch === null || path === null ? null : `${site.url}/${fullPath}/-/blob/${encodedPath(branch)}/${encodedPath(path)}`
 
 export const basicOf = (row: ProjectRecordRow | ForkSource, { site }: RecordView, readsCode: boolean) => ({
   id: row.id,

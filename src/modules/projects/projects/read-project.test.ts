@@ -207,6 +207,11 @@ describe('GET /projects/:id', () => {
     expect(await shown(world.root)).toMatchObject({ id: source.id, default_branch: 'secret' })
     expect(await shown(ann)).toMatchObject({ id: source.id, readme_url: null })
     expect(await shown(ann)).not.toHaveProperty('default_branch')
+    await changeProject(world, source.id, { default_branch: 'fix#1', readme_path: 'docs/50% README.md' })
+    expect((await world.root.get(`/projects/${source.id}`)).json.readme_url).toMatch(
+      /\/-\/blob\/fix%231\/docs\/50%25%20README\.md$/,
+    )
+    await changeProject(world, source.id, { default_branch: 'secret', readme_path: 'README.md' })
     // A new member sees it at once, although their level in the fork did not change.
     await world.root.post(`/projects/${source.id}/members`, { user_id: ann.id, access_level: 20 })
     expect(await shown(ann)).toMatchObject({

@@ -50,7 +50,7 @@ import { markDeleting, markForDeletion } from './removal-queries.ts'
 import { type RootFiles, rootFilesAt } from './root-files.ts'
 import { settingsAmong, settingViolations } from './settings.ts'
 import { type ProjectSubject, project } from './subject.ts'
-import { topicsOf, topicViolations } from './topics.ts'
+import { topicViolations, wishedTopics } from './topics.ts'
 
 const maxDescriptionLength = 2000
 
@@ -143,7 +143,7 @@ export async function createProject(
         fullPath,
         description: input.description ?? null,
         visibility: visibilities[visibility],
-        topics: topicsOf([...(input.tag_list ?? []), ...(input.topics ?? [])]),
+        topics: wishedTopics(input) ?? [],
         settings: { ...(await newSettings(ctx, tx, held)), ...settingsAmong(input) },
         storage,
         runnersToken: newRunnersToken(),
@@ -240,7 +240,7 @@ export async function editProject(
         await retireProjectRoute(tx, held.id)
         if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw invalidFields({ path: [isTaken] })
       }
-      const topics = input.topics ?? input.tag_list
+      const topics = wishedTopics(input)
       const rootFiles =
         input.default_branch === undefined ? undefined : await rootFilesOf(ctx, project, input.default_branch)
       const changes: ProjectChanges = {
@@ -255,7 +255,7 @@ export async function editProject(
           license_path: rootFiles.licensePath,
           license_key: rootFiles.licenseKey,
         }),
-        ...(topics && { topics: topicsOf(topics) }),
+        ...(topics && { topics }),
         settings: settingsAmong(input),
       }
       const lowered = await updateProject(tx, held.id, changes)

@@ -1,4 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Db } from '../../../db/db.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -15,6 +16,10 @@ import {
 export type WikiHolder = { readonly of: 'project' | 'group'; readonly id: number }
 
 const sideHolder = ({ of, id }: WikiHolder) => ({ kind: of === 'project' ? 'project_wiki' : 'group_wiki', id }) as const
+
+/** The branch of a wiki, whose first push may have chosen it. */
+export const wikiBranch = async (db: Db, holder: WikiHolder): Promise<string> =>
+  (await findSideRepository(db, sideHolder(holder)))?.default_branch ?? initialBranch
 
 /** The wiki at the head of its default branch. */
 export type OpenWiki = { readonly repo: Repository; readonly branch: string; readonly head: Oid }
