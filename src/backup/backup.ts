@@ -4,6 +4,7 @@ import { DamagedBlob } from '../blobs/blob-store.ts'
 import type { LocatedBlobs } from '../blobs/located.ts'
 import { FilesHold } from '../db/held-files.ts'
 import { Snapshot } from '../db/snapshot.ts'
+import { compareRefNames } from '../git/format/ref-name.ts'
 import { readKey } from '../git/repository/project-key.ts'
 import { Failure } from '../kernel/failure.ts'
 import { missingAs } from '../kernel/missing.ts'
@@ -179,7 +180,7 @@ class Run {
       })
       for (const { row, refs } of await refsAtMoment(snapshot, this.#hold, present, problem)) {
         const lines = [...refs]
-          .sort(([one], [other]) => (one < other ? -1 : 1))
+          .sort(([one], [other]) => compareRefNames(one, other))
           .map(([name, oid]) => `${oid} ${name}\n`)
         found.push({ row, at: await writer.bytes(Buffer.from(lines.join(''))) })
       }

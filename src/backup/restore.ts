@@ -7,6 +7,7 @@ import { beginRestore, endRestore, loadTables, migrationsOf } from '../db/load.t
 import { migrate } from '../db/migrate.ts'
 import type { TableName } from '../db/snapshot.ts'
 import { continuePositions } from '../events/positions.ts'
+import { compareRefNames } from '../git/format/ref-name.ts'
 import { makeFolder, syncTree } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { repositoryDir, saveInstallationId } from '../modules/projects/index.ts'
@@ -130,9 +131,13 @@ class Restore {
     for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info'])
       await mkdir(join(gitDir, folder), { recursive: true, mode: 0o700 })
     await this.#write(join(gitDir, 'HEAD'), [Buffer.from(head)])
-    const lines = await this.#reader.bytes(refs)
+    const lines = (await this.#reader.bytes(refs)).toString().split('\n').slice(0, -1)
+    // Earlier versions have stored them in another order, in which git would not find all of them.
+    lines.sort((one, other) => compareRefNames(nameIn(one), nameIn(other)))
     if (lines.length > 0)
-      await this.#write(join(gitDir, 'packed-refs'), [Buffer.from('# pack-refs with: sorted \n'), lines])
+      await this.#write(join(gitDir, 'packed-refs'), [
+        Buffer.from(`# pack-refs with: sorted \n${lines.map((line) => `${line}\n`).join('')}`),
+      ])
     return gitDir
   }
 
@@ -173,6 +178,9 @@ class Restore {
     )
   }
 }
+
+/** The name in a line of `<oid> <name>`. */
+const nameIn = (line: string): string => line.slice(line.indexOf(' ') + 1)
 
 /** The files that a backup may have: another program may have written it. Nothing that git would run. */
 const allowed = {

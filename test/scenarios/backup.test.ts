@@ -9,6 +9,7 @@ import { findEmbedded } from '../../src/db/embedded/start.ts'
 import { Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { backUp, command, copyEnv, listed, objectsIn } from '../backups/commands.ts'
 import { refusal, startInstallation, stop } from '../backups/installation.ts'
+import { rewriteBackup } from '../backups/rewritten.ts'
 import { HookReceiver } from '../hook-receiver.ts'
 import { hasS3, S3Server, s3Env } from '../s3/server.ts'
 import { bin, type Env, type Service, serve } from '../service.ts'
@@ -66,6 +67,35 @@ test('a backup shows its moment, adds only what has changed, and is restored wit
   const idOf = (folder: string) => readFile(join(folder, 'installation'), 'utf8')
   expect(await idOf(copy.STITHY_DATA_DIR)).toBe(await idOf(env.STITHY_DATA_DIR))
   await stop(restarted)
+})
+
+test('git finds each branch of a restored repository, whatever the characters of its name', async () => {
+  const { env, service, store } = await startInstallation()
+  const work = await temporaryFolder()
+  const remote = `${service.origin.replace('://', '://root:root-token-for-tests@')}/root/one.git`
+  await git(work, 'clone', '-q', remote, '.')
+  // In the order of UTF-16, and not of UTF-8, emoji come before wide letters.
+  const names = ['\u{1f600}', '\u{1f680}', '\uff01', '\uff41', 'a'].map((name) => `refs/heads/${name}`)
+  await git(work, 'push', '-q', 'origin', ...names.map((name) => `HEAD:${name}`))
+  await backUp(env)
+  await stop(service)
+  const findAll = async (copy: Env) => {
+    const gitDir = join(copy.STITHY_DATA_DIR, 'repositories/default/001/1.git')
+    for (const name of names) await git(gitDir, 'rev-parse', '--verify', '-q', name)
+  }
+  const copy = await copyEnv(env)
+  await restored(copy)
+  await findAll(copy)
+
+  // As earlier versions have made it.
+  await rewriteBackup(store, async (entry, { read, store }) => {
+    if (entry.is !== 'repository') return [entry]
+    const lines = (await read(entry.refs)).toString().split(/(?<=\n)/)
+    return [{ ...entry, refs: await store(lines.toSorted((a, b) => (a.slice(41) < b.slice(41) ? -1 : 1)).join('')) }]
+  })
+  const other = await copyEnv(env)
+  await restored(other)
+  await findAll(other)
 })
 
 test('a quiet copy is an installation of its own, and sends no hooks until the file is deleted', async () => {

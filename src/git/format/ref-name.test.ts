@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { branchRef, isHiddenRef, parseRefName, tagRef } from './ref-name.ts'
+import { branchRef, compareRefNames, isHiddenRef, parseRefName, tagRef } from './ref-name.ts'
 
 const accepted = (name: string, ...flags: string[]) =>
   spawnSync('git', ['check-ref-format', ...flags, name]).status === 0
@@ -104,4 +104,24 @@ test('hidden refs are recognized by path components, not by prefix', () => {
   expect(isHiddenRef('refs/stithy/undo/1')).toBe(true)
   expect(isHiddenRef('refs/stithy')).toBe(true)
   expect(isHiddenRef('refs/stithy-notes/1')).toBe(false)
+})
+
+test('names are in the order of their bytes', () => {
+  const names = [
+    'a',
+    'a/b',
+    'a-b',
+    'ab',
+    '',
+    '\ud7ff',
+    '\ue000',
+    '\uff01',
+    '\u{1f600}',
+    '\u{1f680}',
+    '\uff01\u{1f600}',
+    '\u{1f600}!',
+  ]
+  const byBytes = names.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+  expect(names.toSorted(compareRefNames)).toEqual(byBytes)
+  expect(names.toReversed().sort(compareRefNames)).toEqual(byBytes)
 })

@@ -53,6 +53,23 @@ export const branchName = (ref: RefName): string | undefined =>
 export const tagName = (ref: RefName): string | undefined =>
   ref.startsWith('refs/tags/') ? ref.slice('refs/tags/'.length) : undefined
 
+/**
+ * Compares names in git's order: that of the bytes of UTF-8, which is that of code points and not JavaScript's. Git searches `packed-refs`
+ * in this order.
+ */
+export function compareRefNames(one: string, other: string): number {
+  const length = Math.min(one.length, other.length)
+  for (let at = 0; at < length; at++) {
+    const left = one.charCodeAt(at)
+    const right = other.charCodeAt(at)
+    if (left !== right) return placeOf(left) - placeOf(right)
+  }
+  return one.length - other.length
+}
+
+/** Surrogates stand for code points after all that one code unit can be. */
+const placeOf = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit)
+
 /** Internal refs: clients can neither fetch, push nor name them. */
 export const hiddenRefs = ['refs/keep-around', 'refs/environments', 'refs/pipelines', 'refs/stithy'] as const
 

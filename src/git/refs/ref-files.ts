@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { isMissing, missingAs } from '../../kernel/missing.ts'
 import { type Oid, parseOid } from '../format/oid.ts'
-import { isRefName, type RefName } from '../format/ref-name.ts'
+import { compareRefNames, isRefName, type RefName } from '../format/ref-name.ts'
 import type { Repository } from '../repository/repository.ts'
 import { PackedRefs, type RefFile } from './packed-refs.ts'
 
@@ -155,30 +155,16 @@ function overlay(
   leftOut: ReadonlySet<RefName>,
 ): readonly RefFile[] {
   if (loose.length === 0 && leftOut.size === 0) return packed
-  const sorted = loose.toSorted((one, other) => compareNames(one.name, other.name))
+  const sorted = loose.toSorted((one, other) => compareRefNames(one.name, other.name))
   const refs: RefFile[] = []
   let next = 0
   for (const ref of packed) {
-    while (next < sorted.length && compareNames(sorted[next]!.name, ref.name) < 0) refs.push(sorted[next++]!)
+    while (next < sorted.length && compareRefNames(sorted[next]!.name, ref.name) < 0) refs.push(sorted[next++]!)
     if (sorted[next]?.name === ref.name) refs.push(sorted[next++]!)
     else if (!leftOut.has(ref.name)) refs.push(ref)
   }
   return refs.concat(sorted.slice(next))
 }
-
-/** Git's order, that of the bytes of UTF-8, which is that of code points. */
-function compareNames(one: string, other: string): number {
-  const length = Math.min(one.length, other.length)
-  for (let at = 0; at < length; at++) {
-    const left = one.charCodeAt(at)
-    const right = other.charCodeAt(at)
-    if (left !== right) return placeOf(left) - placeOf(right)
-  }
-  return one.length - other.length
-}
-
-/** Surrogates stand for code points after all that one code unit can be. */
-const placeOf = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit)
 
 /** Branches and tags whose files are damaged. A git command for all refs fails without `--exclude` of these. */
 export async function brokenRefs(repo: Repository): Promise<readonly RefName[]> {

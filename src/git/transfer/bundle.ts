@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { syncFolder } from '../../kernel/durable.ts'
 import { readLines } from '../../kernel/read-lines.ts'
 import type { Oid } from '../format/oid.ts'
-import { branchRef, parseRefName, type RefName, tagRef } from '../format/ref-name.ts'
+import { branchRef, compareRefNames, parseRefName, type RefName, tagRef } from '../format/ref-name.ts'
 import { listRefs, type Ref } from '../refs/refs.ts'
 import type { Repository } from '../repository/repository.ts'
 import { settingsEnv } from '../runner/environment.ts'
@@ -184,7 +184,7 @@ function requireNoConflicts(refs: ReadonlyMap<RefName, Oid>): void {
 
 /** Only for a repository without refs. */
 async function writeRefs(repo: Repository, refs: ReadonlyMap<RefName, Oid>): Promise<void> {
-  const names = [...refs.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  const names = [...refs.keys()].sort(compareRefNames)
   await using file = await open(join(repo.gitDir, 'packed-refs'), 'wx')
   await file.writeFile(`# pack-refs with: sorted \n${names.map((name) => `${refs.get(name)} ${name}\n`).join('')}`)
   await file.sync()
