@@ -322,14 +322,14 @@ export async function restore(
   databaseUrl: string,
   { url, keyFile, id, quiet }: RestoreRequest,
   progress: (line: string) => void,
-): Promise<BackupFacts> {
+): Promise<{ made: BackupFacts; leftOut: readonly string[] }> {
   using store = await BackupStore.open(url, { keyFile })
   const manifest = await findManifest(store, id)
   if ((await contentOf(databaseUrl)) === 'data')
     throw new Failure('conflict', 'The database is not empty: create an empty one, and set STITHY_DATABASE_URL to it.')
   await requireEmptyStore(config.blobUrl)
   const installation = quiet ? randomUUID() : manifest.installation
-  await restoreBackup({
+  const leftOut = await restoreBackup({
     ...{ store, manifest, databaseUrl, installation, progress },
     ...folderOf(config),
     openBlobs: async () => {
@@ -339,7 +339,7 @@ export async function restore(
   })
   setQuiet(config.dataDir, quiet)
   await markInstallation(config.dataDir, installation)
-  return factsOf(manifest)
+  return { made: factsOf(manifest), leftOut }
 }
 
 /** Moves all blobs to another store, also while the service runs. */

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DamagedBlob } from '../blobs/blob-store.ts'
 import type { LocatedBlobs } from '../blobs/located.ts'
@@ -14,7 +14,7 @@ import { place, type RepositoryRefs, refsAtMoment } from './refs.ts'
 import { repositoryFiles } from './repository-files.ts'
 import { type Keep, removeOld } from './retention.ts'
 import { newBackupId } from './store/backup-id.ts'
-import { InventoryWriter, Previous, Reader } from './store/inventory.ts'
+import { InventoryWriter, isAccepted, leftOut, Previous, Reader } from './store/inventory.ts'
 import { type Manifest, readManifest } from './store/manifest.ts'
 import type { Pace } from './store/pace.ts'
 import { BackupDamaged } from './store/seal.ts'
@@ -22,7 +22,7 @@ import { BackupStore, type LeaseHolder } from './store/store.ts'
 import { type Location, Writer } from './store/writer.ts'
 
 /** Tables that a restore makes anew: the schema, the identity of the installation, and where its blobs are. */
-const leftOut: ReadonlySet<string> = new Set([
+const rebuiltTables: ReadonlySet<string> = new Set([
   'main.schema_migrations',
   'main.installation',
   'main.blob_location',
@@ -153,7 +153,7 @@ class Run {
 
   async #tables(snapshot: Snapshot, writer: Writer, inventory: InventoryWriter): Promise<void> {
     for (const table of await snapshot.tables()) {
-      if (leftOut.has(`${table.schema}.${table.name}`)) continue
+      if (rebuiltTables.has(`${table.schema}.${table.name}`)) continue
       const before = writer.counts.readBytes
       const rows = writer.rows()
       const count = await snapshot.copy(table, (row) => {
@@ -210,7 +210,7 @@ class Run {
   ): Promise<void> {
     const gitDir = this.#dirOf(row)
     const known = await previous.repository(row.kind, row.id)
-    const files = await repositoryFiles(gitDir, known, writer)
+    const files = await repositoryFiles(gitDir, known, writer, (text) => this.#problems.push(`${place(row)}: ${text}`))
     const head =
       row.default_branch === null
         ? await readFile(join(gitDir, 'HEAD'), 'utf8')
@@ -228,7 +228,12 @@ class Run {
     const { dataDir } = this.#options
     const ssh = (await readdir(join(dataDir, 'ssh')).catch(missingAs([]))).map((name) => `ssh/${name}`)
     for (const path of ['secrets.keys', 'registry/token-key.pem', ...ssh.sort()]) {
-      const content = await readFile(join(dataDir, path)).catch(missingAs(undefined))
+      const facts = await stat(join(dataDir, path)).catch(missingAs(undefined))
+      if (facts && !(facts.isFile() && isAccepted('data', path))) {
+        this.#problems.push(`the data folder: ${leftOut(path)}`)
+        continue
+      }
+      const content = facts && (await readFile(join(dataDir, path)).catch(missingAs(undefined)))
       if (content) await inventory.add({ is: 'data', path, size: content.length, at: await writer.bytes(content) })
     }
   }

@@ -3,14 +3,12 @@ import { lstat, open, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { missingAs } from '../kernel/missing.ts'
-import type { FileFacts, NewEntry } from './store/inventory.ts'
+import { type FileFacts, isAccepted, isRebuilt, leftOut, type NewEntry } from './store/inventory.ts'
 import type { Piece, Writer } from './store/writer.ts'
 
 type FileEntry = Extract<NewEntry, { is: 'file' }>
 type Known = ReadonlyMap<string, { readonly facts?: FileFacts; readonly at: readonly Piece[] }>
 
-/** Rebuilt, or stored in another form: refs are not copied as files. */
-const left = /^(HEAD|packed-refs|FETCH_HEAD|ORIG_HEAD|gc\.pid|.*\.lock|tmp_.*)$/
 /** The files of a pack that git reads. Others are temporary, or indexes of several packs, which change with them. */
 const packFile = /^pack-[0-9a-f]{40}\.(pack|idx|rev|bitmap)$/
 
@@ -33,11 +31,21 @@ const isSame = (one: FileFacts | undefined, other: FileFacts): boolean =>
  * but nothing may delete unreachable objects. Files of objects never change, so those of the previous backup with the same facts
  * are not read again.
  */
-export async function repositoryFiles(gitDir: string, known: Known, writer: Writer): Promise<FileEntry[]> {
+export async function repositoryFiles(
+  gitDir: string,
+  known: Known,
+  writer: Writer,
+  problem: (text: string) => void,
+): Promise<FileEntry[]> {
   const entries: FileEntry[] = []
   for (const folder of ['', 'info'])
-    for (const name of await filesIn(join(gitDir, folder)))
-      if (!left.test(name)) entries.push(...(await changingFile(gitDir, join(folder, name), writer)))
+    for (const name of await filesIn(join(gitDir, folder))) {
+      const path = join(folder, name)
+      // Refs are stored in another form.
+      if (isRebuilt(path)) continue
+      if (isAccepted('file', path)) entries.push(...(await changingFile(gitDir, path, writer)))
+      else problem(leftOut(path))
+    }
   // Before the objects: it names only commits that are there now.
   entries.push(...(await commitGraph(gitDir, known, writer)))
   const taken = new Map<string, FileEntry>()

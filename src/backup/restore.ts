@@ -11,7 +11,7 @@ import { compareRefNames } from '../git/format/ref-name.ts'
 import { makeFolder, syncTree } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { repositoryDir, saveInstallationId } from '../modules/projects/index.ts'
-import { type Entry, Reader } from './store/inventory.ts'
+import { type Entry, isAccepted, leftOut, Reader } from './store/inventory.ts'
 import { type Manifest, readManifest } from './store/manifest.ts'
 import { BackupDamaged } from './store/seal.ts'
 import type { BackupStore } from './store/store.ts'
@@ -40,16 +40,18 @@ export async function findManifest(store: BackupStore, id: string | undefined): 
 
 /**
  * Restores a backup into an empty data folder and an empty database. Verifies every content. The last step gives the database its
- * installation id; until then no service starts with it. The caller marks the data folder in the same way.
+ * installation id; until then no service starts with it. The caller marks the data folder in the same way. Returns a sentence for each file
+ * of the backup that was left out.
  */
-export async function restore(options: RestoreOptions): Promise<void> {
+export async function restore(options: RestoreOptions): Promise<readonly string[]> {
   const { manifest, databaseUrl, progress } = options
   await beginRestore(databaseUrl)
   progress('creating the tables of the database')
   const migrations = new Set(manifest.migrations.product)
   await migrate(databaseUrl, () => {}, migrations)
   requireSameSchema(manifest, await migrationsOf(databaseUrl))
-  await new Restore(options).run()
+  const work = new Restore(options)
+  await work.run()
   // An upgrade, if the backup is of an earlier version.
   await migrate(databaseUrl, progress)
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
@@ -59,6 +61,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
     await saveInstallationId(tx, options.installation)
     await endRestore(tx)
   })
+  return work.leftOut
 }
 
 function requireSameSchema({ version, migrations }: Manifest, now: Manifest['migrations']): void {
@@ -83,6 +86,8 @@ const progressMs = 1_000
 class Restore {
   readonly #options: RestoreOptions
   readonly #reader: Reader
+  /** A sentence for each file that was not written. */
+  readonly leftOut: string[] = []
   #bytes = 0
   #reported = performance.now()
 
@@ -143,7 +148,12 @@ class Restore {
 
   async #file(folder: string | undefined, entry: FileEntry): Promise<void> {
     const { is, path, size, at } = entry
-    if (folder === undefined || !isAllowed(entry)) throw new BackupDamaged(`${path} is not the path of a file`)
+    if (folder === undefined) throw new BackupDamaged(`${path} is in no repository`)
+    // Earlier versions have backed up files that others had put there.
+    if (!isAccepted(is, path)) {
+      this.leftOut.push(`${folder}: ${leftOut(path)}`)
+      return
+    }
     const target = join(folder, path)
     const written = await this.#write(target, this.#reader.pieces(at))
     if (written !== size) throw new BackupDamaged(`${path} has ${written} bytes instead of ${size}`)
@@ -181,12 +191,3 @@ class Restore {
 
 /** The name in a line of `<oid> <name>`. */
 const nameIn = (line: string): string => line.slice(line.indexOf(' ') + 1)
-
-/** The files that a backup may have: another program may have written it. Nothing that git would run. */
-const allowed = {
-  file: /^([\w.-]+|info\/[\w.-]+|objects\/([0-9a-f]{2}\/[0-9a-f]{38}|pack\/pack-[0-9a-f]{40}\.\w+|info\/commit-graphs\/[\w-]+(\.graph)?))$/,
-  data: /^(secrets\.keys|ssh\/[\w.-]+|registry\/[\w.-]+)$/,
-} as const
-
-const isAllowed = ({ is, path }: FileEntry): boolean =>
-  allowed[is].test(path) && path.split('/').every((part) => !/^\.+$/.test(part))

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Failure } from '../kernel/failure.ts'
-import { Reader } from './store/inventory.ts'
+import { isAccepted, leftOut, Reader } from './store/inventory.ts'
 import { type Manifest, readManifest } from './store/manifest.ts'
 import { BackupDamaged } from './store/seal.ts'
 import type { BackupStore } from './store/store.ts'
@@ -42,6 +42,8 @@ export async function verifyBackups(
     const reader = new Reader(store)
     try {
       for await (const entry of reader.entries(manifest.inventory)) {
+        if ((entry.is === 'file' || entry.is === 'data') && !isAccepted(entry.is, entry.path))
+          report(leftOut(entry.path))
         const location = entry.is === 'repository' ? entry.refs : entry.at
         const isKnown = location.every((piece) => verified.has(piece.join()))
         if (isKnown) continue

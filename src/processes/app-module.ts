@@ -153,14 +153,14 @@ export type AppModule = {
   ): Promise<{ problems: readonly string[]; backups: number; bytes: number }>
   /**
    * Restores a backup into the data folder and the database of `config`, which are empty. The caller holds the lock of the data
-   * folder and has marked it as unfinished.
+   * folder and has marked it as unfinished. Also returns a sentence for each file of the backup that was left out.
    */
   restore(
     config: Config,
     databaseUrl: string,
     request: RestoreRequest,
     progress: (line: string) => void,
-  ): Promise<BackupFacts>
+  ): Promise<{ made: BackupFacts; leftOut: readonly string[] }>
   /** Compares database, repositories and blobs; one sentence for each problem. `readsBlobs` reads every blob in full. */
   checkData(
     config: Config,

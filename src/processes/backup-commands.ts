@@ -185,7 +185,7 @@ export async function restore(
   // Elsewhere, the database or the blobs may have most of it.
   const inOneFolder =
     target.database.kind === 'embedded' && target.blobUrl.startsWith(`${pathToFileURL(target.dataDir).href}/`)
-  const made = await intoEmptyFolder(target, terminal, inOneFolder ? bytes : 0, (databaseUrl) =>
+  const { made, leftOut } = await intoEmptyFolder(target, terminal, inOneFolder ? bytes : 0, (databaseUrl) =>
     app.restore(target, databaseUrl, request, progress),
   )
     .catch(async (error: unknown) => {
@@ -193,6 +193,7 @@ export async function restore(
     })
     .finally(end)
   terminal.out(`Backup ${made.id} of ${made.moment} is restored in ${target.dataDir}: ${described(made)}.`)
+  for (const sentence of leftOut) terminal.err(sentence)
   for (const problem of made.problems) terminal.err(`When the backup was made: ${problem}`)
   terminal.out('Comparing database, repositories and blobs (stithy check).')
   return check(app, target, parts, terminal)

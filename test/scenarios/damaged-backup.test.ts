@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { backUp, command, copyEnv, listed, objectsIn } from '../backups/commands.ts'
 import { keyFile, refusal, startInstallation, stop } from '../backups/installation.ts'
+import { rewriteBackup } from '../backups/rewritten.ts'
 import type { Env } from '../service.ts'
 
 const verify = (env: Env) => command(['backup', 'verify'], env)
@@ -104,6 +105,44 @@ test('a damaged blob and a missing repository are reported, and all else is back
   expect(out).toMatch(/^Backup /m)
   expect(await listed(env)).toHaveLength(1)
   await stop(service)
+})
+
+test('a file that no restore writes is reported and left out, and all else is backed up and restored', async () => {
+  const { env, service, store } = await startInstallation()
+  const inRepository = (dataDir: string, name: string) => join(dataDir, 'repositories/default/001/1.git', name)
+  // Of an editor, of git that was killed, and of an operator.
+  await writeFile(inRepository(env.STITHY_DATA_DIR, 'config~'), 'old')
+  await writeFile(inRepository(env.STITHY_DATA_DIR, 'packed-refs.new'), '')
+  await mkdir(join(env.STITHY_DATA_DIR, 'ssh/old keys'), { recursive: true })
+  const backup = await command(['backup'], env)
+  expect(backup).toMatchObject({ code: 1, out: expect.stringMatching(/^Backup /m) })
+  expect(backup.err).toContain('the repository of project 1: "config~" is left out')
+  expect(backup.err).toContain('the data folder: "ssh/old keys" is left out')
+  expect(backup.err).toMatch(/^2 problems/m)
+  await stop(service)
+  expect(await verify(env)).toMatchObject({ code: 0 })
+  const copy = await copyEnv(env)
+  expect(await command(['restore'], copy)).toMatchObject({ code: 0 })
+  expect(await readdir(inRepository(copy.STITHY_DATA_DIR, ''))).toContain('config')
+
+  // As earlier versions, or another program, have made it.
+  const others = ['config~', 'packed-refs.new', 'packed-refs', '../../escaped', 'objects/../../escaped', 'hooks/update']
+  await rewriteBackup(store, async (entry, { store }) => {
+    if (entry.is !== 'file' || entry.path !== 'config') return [entry]
+    const at = await store('other')
+    return [...others.map((path) => ({ is: 'file' as const, path, size: 5, at })), entry]
+  })
+  const found = await verify(env)
+  expect(found.code).toBe(1)
+  const other = await copyEnv(env)
+  const restore = await command(['restore'], other)
+  expect(restore.code).toBe(0)
+  for (const path of others) {
+    expect(found.err).toContain(`"${path}" is left out`)
+    expect(restore.err).toContain(`"${path}" is left out`)
+  }
+  const names = await readdir(join(other.STITHY_DATA_DIR, 'repositories'), { recursive: true })
+  expect(names.filter((name) => /~|\.new$|escaped|hooks/.test(name))).toEqual([])
 })
 
 async function objectsInBlobs(dataDir: string): Promise<string[]> {

@@ -45,6 +45,27 @@ type Entries<At> =
 export type Entry = Entries<readonly Piece[]>
 export type NewEntry = Entries<Location>
 
+/** Files in the folder of a repository, or in its `info`, that a restore makes anew, or that git has not finished. */
+const rebuilt = /^(info\/)?(HEAD|packed-refs(\.new)?|FETCH_HEAD|ORIG_HEAD|gc\.pid|.*\.lock|tmp_.*)$/
+
+export const isRebuilt = (path: string): boolean => rebuilt.test(path)
+
+const accepted = {
+  file: /^([\w.-]+|info\/[\w.-]+|objects\/([0-9a-f]{2}\/[0-9a-f]{38}|pack\/pack-[0-9a-f]{40}\.\w+|info\/commit-graphs\/[\w-]+(\.graph)?))$/,
+  data: /^(secrets\.keys|ssh\/[\w.-]+|registry\/[\w.-]+)$/,
+} as const
+
+/**
+ * Whether a backup may have this file: another program may have written it. A restore writes no other, and no backup has a file that
+ * the restore would refuse.
+ */
+export const isAccepted = (is: 'file' | 'data', path: string): boolean =>
+  accepted[is].test(path) && path.split('/').every((part) => !/^\.+$/.test(part)) && !(is === 'file' && isRebuilt(path))
+
+/** What users read of a file that is not accepted. */
+export const leftOut = (path: string): string =>
+  `${JSON.stringify(path)} is left out, because a restore does not write it`
+
 /** Entries wait for the names of their pieces; more are not kept in memory. */
 const maxWaiting = 20_000
 
