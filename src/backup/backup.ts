@@ -19,7 +19,7 @@ import { type Manifest, readManifest } from './store/manifest.ts'
 import type { Pace } from './store/pace.ts'
 import { BackupDamaged } from './store/seal.ts'
 import { BackupStore, type LeaseHolder } from './store/store.ts'
-import { type Location, Writer } from './store/writer.ts'
+import { bytesIn, type Location, Writer } from './store/writer.ts'
 
 /** Tables that a restore makes anew: the schema, the identity of the installation, and where its blobs are. */
 const rebuiltTables: ReadonlySet<string> = new Set([
@@ -242,15 +242,18 @@ class Run {
     const { blobs } = this.#options
     for await (const { digest, sizeBytes } of blobs.listAll()) {
       const known = await previous.blob(digest)
-      if (known && writer.has(known)) await inventory.add({ is: 'blob', digest, size: sizeBytes, at: known })
+      const earlier = known && writer.has(known) ? known : undefined
+      if (earlier && bytesIn(earlier) === sizeBytes)
+        await inventory.add({ is: 'blob', digest, size: sizeBytes, at: earlier })
       else {
         const found = await blobs.get(digest)
         const read = found && (await writer.file(found.body as AsyncIterable<Buffer>).catch(orDamaged))
-        if (read?.sha256 !== digest) {
-          this.#problems.push(`the blob ${digest} is ${found ? 'damaged' : 'missing'}`)
-          continue
-        }
-        await inventory.add({ is: 'blob', digest, size: read.size, at: read.location })
+        const isWhole = read?.sha256 === digest
+        if (!isWhole) this.#problems.push(`the blob ${digest} is ${found ? 'damaged' : 'missing'}`)
+        // The store still has what it was before the damage.
+        const at = isWhole ? read.location : earlier
+        if (at === undefined) continue
+        await inventory.add({ is: 'blob', digest, size: bytesIn(at), at })
       }
       this.#counts.blobs++
       this.#counts.bytes += sizeBytes

@@ -15,6 +15,7 @@ import { type Entry, isAccepted, leftOut, Reader } from './store/inventory.ts'
 import { type Manifest, readManifest } from './store/manifest.ts'
 import { BackupDamaged } from './store/seal.ts'
 import type { BackupStore } from './store/store.ts'
+import { bytesIn } from './store/writer.ts'
 
 export type RestoreOptions = {
   readonly store: BackupStore
@@ -174,10 +175,12 @@ class Restore {
     return size
   }
 
-  async #blob(blobs: BlobStore, { digest, size, at }: BlobEntry): Promise<void> {
+  async #blob(blobs: BlobStore, { digest, at }: BlobEntry): Promise<void> {
     const source = Readable.from(this.#reader.pieces(at), { objectMode: false })
-    await blobs.put(source, { digest: digest as Digest, sizeBytes: size })
-    this.#bytes += size
+    // Earlier versions have noted the size of a file that was damaged when the backup was made.
+    const sizeBytes = bytesIn(at)
+    await blobs.put(source, { digest: digest as Digest, sizeBytes })
+    this.#bytes += sizeBytes
   }
 
   #report(what: Entry['is']): void {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { backUp, command, copyEnv, listed, objectsIn } from '../backups/commands.ts'
@@ -149,6 +149,34 @@ async function objectsInBlobs(dataDir: string): Promise<string[]> {
   const entries = await readdir(join(dataDir, 'blobs/sha256'), { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
 }
+
+test('a blob that is cut after a backup is reported, and the next backups restore what it was', async () => {
+  const { env, service, store } = await startInstallation()
+  await backUp(env)
+  const blob = (await objectsInBlobs(env.STITHY_DATA_DIR)).at(-1)!
+  const digest = basename(blob)
+  const whole = await readFile(blob)
+  await truncate(blob, 3)
+  for (let n = 0; n < 2; n++) {
+    const { code, err } = await command(['backup'], env)
+    expect(err).toContain(`the blob ${digest} is damaged`)
+    expect(code).toBe(1)
+  }
+  await stop(service)
+  expect(await verify(env)).toMatchObject({ code: 0 })
+  const contentIn = (dataDir: string) => readFile(join(dataDir, blob.slice(env.STITHY_DATA_DIR.length)))
+  const copy = await copyEnv(env)
+  expect(await command(['restore'], copy)).toMatchObject({ code: 0 })
+  expect(await contentIn(copy.STITHY_DATA_DIR)).toEqual(whole)
+
+  // As earlier versions have made it, without a problem.
+  await rewriteBackup(store, (entry) =>
+    entry.is === 'blob' && entry.digest === digest ? [{ ...entry, size: 3 }] : [entry],
+  )
+  const other = await copyEnv(env)
+  expect(await command(['restore'], other)).toMatchObject({ code: 0 })
+  expect(await contentIn(other.STITHY_DATA_DIR)).toEqual(whole)
+})
 
 /** A disk of 4 MiB; undefined where nothing can be mounted. */
 async function smallDisk(): Promise<string | undefined> {

@@ -26,6 +26,10 @@ const atOnce = 3
 export const piecesOf = (location: Location): Piece[] =>
   location.map((piece) => ('bundle' in piece ? [piece.bundle.name!, piece.from, piece.length] : piece))
 
+export const bytesIn = (location: Location): number => location.reduce((sum, piece) => sum + lengthOf(piece), 0)
+
+const lengthOf = (piece: Piece | PendingPiece): number => ('bundle' in piece ? piece.length : piece[2])
+
 /** Stores contents once each, and reports how much. */
 export class Writer {
   readonly #store: BackupStore
