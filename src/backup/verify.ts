@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { Failure } from '../kernel/failure.ts'
-import { isAccepted, leftOut, Reader } from './store/inventory.ts'
+import { type Entry, isAccepted, leftOut, Reader } from './store/inventory.ts'
 import { type Manifest, readManifest } from './store/manifest.ts'
 import { BackupDamaged } from './store/seal.ts'
 import type { BackupStore } from './store/store.ts'
+import { bytesIn } from './store/writer.ts'
 
 const progressMs = 1_000
 
@@ -23,7 +24,7 @@ export async function listBackups(store: BackupStore): Promise<{ manifests: Mani
 
 /**
  * Reads and compares everything that backups refer to; one sentence for each problem. Only one backup with an id. Contents that
- * several share are read once.
+ * several share are read once. Memory grows with the number of stored contents and of blobs, not with that of files.
  */
 export async function verifyBackups(
   store: BackupStore,
@@ -34,46 +35,16 @@ export async function verifyBackups(
   const chosen = id === undefined ? manifests : manifests.filter((manifest) => manifest.id === id)
   if (id !== undefined && chosen.length === 0 && problems.every((problem) => !problem.startsWith(`${id}:`)))
     throw new Failure('not_found', `There is no backup ${id} in ${store.name}.`)
-  const verified = new Set<string>()
-  let bytes = 0
+  const verification = new Verification(new Reader(store))
   let reported = performance.now()
   for (const manifest of chosen) {
     const report = (what: string) => problems.push(`${manifest.id}: ${what}`)
-    const reader = new Reader(store)
     try {
-      for await (const entry of reader.entries(manifest.inventory)) {
-        if ((entry.is === 'file' || entry.is === 'data') && !isAccepted(entry.is, entry.path))
-          report(leftOut(entry.path))
-        const location = entry.is === 'repository' ? entry.refs : entry.at
-        const isKnown = location.every((piece) => verified.has(piece.join()))
-        if (isKnown) continue
-        const name =
-          entry.is === 'blob'
-            ? entry.digest
-            : entry.is === 'repository'
-              ? `repository ${entry.id}`
-              : 'path' in entry
-                ? entry.path
-                : entry.name
-        try {
-          const digest = createHash('sha256')
-          let size = 0
-          for await (const part of reader.pieces(location)) {
-            digest.update(part)
-            size += part.length
-          }
-          bytes += size
-          if ('size' in entry && entry.size !== size) report(`${name} has ${size} bytes instead of ${entry.size}`)
-          if (entry.is === 'blob' && digest.digest('hex') !== entry.digest)
-            report(`the blob ${name} has another content`)
-          for (const piece of location) verified.add(piece.join())
-        } catch (error) {
-          if (!(error instanceof BackupDamaged)) throw error
-          report(`${name}: ${error.message}`)
-        }
+      for await (const entry of new Reader(store).entries(manifest.inventory)) {
+        for (const problem of await verification.problemsOf(entry)) report(problem)
         if (performance.now() - reported > progressMs) {
           reported = performance.now()
-          progress(`verifying ${manifest.id}: ${(bytes / 1e6).toFixed(0)} MB`)
+          progress(`verifying ${manifest.id}: ${(verification.bytes / 1e6).toFixed(0)} MB`)
         }
       }
     } catch (error) {
@@ -81,5 +52,67 @@ export async function verifyBackups(
       report(error.message)
     }
   }
-  return { problems, backups: chosen.length, bytes }
+  return { problems, backups: chosen.length, bytes: verification.bytes }
+}
+
+/** Verifies entries, and remembers what it has read. */
+class Verification {
+  readonly #reader: Reader
+  /** The size of each stored content, or what is wrong with it. */
+  readonly #contents = new Map<string, number | string>()
+  /** Digests of blobs and their pieces, shortened. */
+  readonly #blobs = new Set<string>()
+  /** What was read. */
+  bytes = 0
+
+  constructor(reader: Reader) {
+    this.#reader = reader
+  }
+
+  async problemsOf(entry: Entry): Promise<string[]> {
+    const location = entry.is === 'repository' ? entry.refs : entry.at
+    const name = nameOf(entry)
+    const problems: string[] = []
+    if ((entry.is === 'file' || entry.is === 'data') && !isAccepted(entry.is, entry.path))
+      problems.push(leftOut(entry.path))
+    const blob = entry.is === 'blob' ? keyOf(entry) : undefined
+    const digest = blob !== undefined && !this.#blobs.has(blob) ? createHash('sha256') : undefined
+    for (const [content, from, length] of location) {
+      const isRead = this.#contents.has(content) && !digest
+      const bytes = isRead ? undefined : await this.#read(content)
+      const found = this.#contents.get(content)!
+      if (typeof found === 'string') return [...problems, `${name}: ${found}`]
+      if (from + length > found) return [...problems, `${name}: ${content} is too short`]
+      if (bytes) digest?.update(bytes.subarray(from, from + length))
+    }
+    if (entry.is === 'blob') {
+      if (digest && digest.digest('hex') !== entry.digest) problems.push(`the blob ${name} has another content`)
+      else this.#blobs.add(blob!)
+    } else if ('size' in entry && entry.size !== bytesIn(location))
+      problems.push(`${name} has ${bytesIn(location)} bytes instead of ${entry.size}`)
+    return problems
+  }
+
+  /** Undefined if it is damaged. */
+  async #read(name: string): Promise<Buffer | undefined> {
+    try {
+      const content = await this.#reader.content(name)
+      if (!this.#contents.has(name)) this.bytes += content.length
+      this.#contents.set(name, content.length)
+      return content
+    } catch (error) {
+      if (!(error instanceof BackupDamaged)) throw error
+      this.#contents.set(name, error.message)
+    }
+  }
+}
+
+/** Short, because there may be millions of blobs. */
+const keyOf = ({ digest, at }: Extract<Entry, { is: 'blob' }>): string =>
+  hash('sha256', `${digest} ${at.join()}`, 'base64').slice(0, 22)
+
+function nameOf(entry: Entry): string {
+  if (entry.is === 'blob') return entry.digest
+  if (entry.is === 'repository') return `repository ${entry.id}`
+  return 'path' in entry ? entry.path : entry.name
 }

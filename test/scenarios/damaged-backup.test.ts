@@ -178,6 +178,35 @@ test('a blob that is cut after a backup is reported, and the next backups restor
   expect(await contentIn(other.STITHY_DATA_DIR)).toEqual(whole)
 })
 
+test('a wrong size, a wrong digest and a piece beyond its content are found, also of what several backups share', async () => {
+  const { env, service, store } = await startInstallation()
+  await backUp(env)
+  await backUp(env)
+  await stop(service)
+  let [file, blob] = ['', '']
+  await rewriteBackup(store, (entry) => {
+    if (entry.is === 'file' && file === '') {
+      file = entry.path
+      return [{ ...entry, size: entry.size + 1 }]
+    }
+    if (entry.is === 'data') {
+      const [name, from, length] = entry.at[0]!
+      return [{ ...entry, at: [[name, from + 2 ** 30, length]] }]
+    }
+    if (entry.is === 'blob' && blob === '') {
+      blob = entry.digest.replace(/^./, (first) => (first === 'a' ? 'b' : 'a'))
+      return [{ ...entry, digest: blob }]
+    }
+    return [entry]
+  })
+  const { code, out, err } = await verify(env)
+  expect(code).toBe(1)
+  expect(out).toMatch(/^2 backups verified/)
+  expect(err).toMatch(new RegExp(`${file.replace('.', '\\.')} has \\d+ bytes instead of \\d+`))
+  expect(err).toContain(`the blob ${blob} has another content`)
+  expect(err).toMatch(/secrets\.keys: [0-9a-f]{64} is too short/)
+})
+
 /** A disk of 4 MiB; undefined where nothing can be mounted. */
 async function smallDisk(): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'stithy-full-'))

@@ -124,7 +124,8 @@ export class Reader {
     this.#store = store
   }
 
-  async piece([name, from, length]: Piece): Promise<Buffer> {
+  /** A whole content. */
+  async content(name: string): Promise<Buffer> {
     let content = this.#recent.get(name)
     if (content) this.#recent.delete(name)
     else {
@@ -133,7 +134,11 @@ export class Reader {
     }
     this.#recent.set(name, content)
     if (this.#recent.size > 4) this.#recent.delete(this.#recent.keys().next().value!)
-    const bytes = (await content).subarray(from, from + length)
+    return content
+  }
+
+  async piece([name, from, length]: Piece): Promise<Buffer> {
+    const bytes = (await this.content(name)).subarray(from, from + length)
     if (bytes.length !== length) throw new BackupDamaged(`${name} is too short`)
     return bytes
   }
