@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -77,6 +78,25 @@ test.runIf(spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).sta
     expect(readdirSync(folder)).toEqual([])
   },
 )
+
+test('a start does not change what another one writes that has its process id, in another container', async () => {
+  const folder = await temporaryFolder()
+  const theirs = join(folder, `lock.${process.pid}`)
+  writeFileSync(theirs, `${process.pid} another-container 1\n`)
+  using _lock = await lockDataDir(folder)
+  expect(readFileSync(theirs, 'utf8')).toBe(`${process.pid} another-container 1\n`)
+  expect(readFileSync(join(folder, 'lock'), 'utf8')).toBe(`${process.pid} ${identityOf(process.pid)}\n`)
+})
+
+test('what a start has left that was killed before it had the lock is removed when it is old', async () => {
+  const folder = await temporaryFolder()
+  const [old, young] = [`lock.${randomUUID()}`, `lock.${randomUUID()}`]
+  for (const name of [old, young, 'lock.123']) writeFileSync(join(folder, name), '123 gone 1\n')
+  const yesterday = Date.now() / 1000 - 24 * 3600
+  for (const name of [old, 'lock.123']) utimesSync(join(folder, name), yesterday, yesterday)
+  using _lock = await lockDataDir(folder)
+  expect(locksIn(folder).toSorted()).toEqual(['lock', young])
+})
 
 test('an interrupted takeover of a lock does not block', async () => {
   const folder = await temporaryFolder()

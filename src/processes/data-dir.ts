@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -40,11 +40,12 @@ export async function lockDataDir(dataDir: string, { toRestore = false } = {}): 
     )
   const lock = join(dataDir, 'lock')
   const takeover = join(dataDir, 'lock.takeover')
-  const mine = join(dataDir, `lock.${process.pid}`)
+  // Not named by the process id: in two containers the first process has the same one.
+  const mine = join(dataDir, `lock.${randomUUID()}`)
   const text = `${process.pid} ${identityOf(process.pid)}\n`
   try {
     makeFolderNow(dataDir, 0o700)
-    writeFileSync(mine, text, { mode: 0o600 })
+    writeFileSync(mine, text, { mode: 0o600, flag: 'wx' })
   } catch (cause) {
     throw new Failure(
       'unavailable',
@@ -73,6 +74,7 @@ export async function lockDataDir(dataDir: string, { toRestore = false } = {}): 
   } finally {
     rmSync(mine, { force: true })
   }
+  removeUnfinished(dataDir)
   return {
     [Symbol.dispose]: () => {
       rmSync(lock, { force: true })
@@ -94,6 +96,19 @@ async function listen(path: string): Promise<Disposable> {
   server.listen(path)
   await once(server, 'listening').catch(() => {})
   return { [Symbol.dispose]: () => void server.close() }
+}
+
+/** A start that has not taken the lock after this time, in ms, was killed. */
+const unfinishedMs = 3_600_000
+
+/** Removes what starts have left that were killed before they had the lock. */
+function removeUnfinished(dataDir: string): void {
+  for (const name of readdirSync(dataDir)) {
+    if (!/^lock\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{1,9})$/.test(name)) continue
+    const file = join(dataDir, name)
+    const facts = lstatSync(file, { throwIfNoEntry: false })
+    if (facts?.isFile() && facts.mtimeMs < Date.now() - unfinishedMs) rmSync(file, { force: true })
+  }
 }
 
 /** Removes a lock and its socket if the process is dead, and nothing that another has written meanwhile. */
