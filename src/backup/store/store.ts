@@ -31,6 +31,8 @@ const leaseKey = 'lease'
 /** How often a holder of the lease renews it, and after which time without a change another may take it. */
 const renewMs = 20_000
 const abandonedMs = 90_000
+/** A process that was suspended deletes at most so much that another may have begun to use. */
+const deletionsPerCheck = 100
 
 const objectKey = (name: string): string => `objects/${name.slice(0, 2)}/${name}`
 
@@ -47,6 +49,8 @@ export class BackupStore implements Disposable {
   readonly #place: Place
   readonly #seal: Seal
   readonly #id: string
+  /** Fails when another process has taken the lease of this one. */
+  #requireLease: () => Promise<void> = async () => {}
   readonly installation: string
   readonly isEncrypted: boolean
 
@@ -125,6 +129,8 @@ export class BackupStore implements Disposable {
   /** Completes a backup. What it names is durable before. */
   async putManifest(id: string, manifest: object): Promise<void> {
     await this.#place.sync()
+    // Another process may have removed what it names.
+    await this.#requireLease()
     await this.#place.put(
       `backups/${id}`,
       await this.#seal.close(`backups/${id}`, Buffer.from(JSON.stringify(manifest))),
@@ -140,6 +146,7 @@ export class BackupStore implements Disposable {
 
   /** Removes backups and all contents that `isUsed` denies, and unfinished files. Returns the number of contents. */
   async remove(ids: readonly string[], isUsed: (name: string) => boolean): Promise<number> {
+    await this.#requireLease()
     for (const id of ids) await this.#place.remove(`backups/${id}`)
     await this.#place.sync()
     for await (const key of this.#place.keys('backups/')) if (key.endsWith('~')) await this.#place.remove(key)
@@ -148,6 +155,7 @@ export class BackupStore implements Disposable {
     let removed = 0
     for await (const key of this.#place.keys('objects/')) {
       if (isUsed(key.slice(key.lastIndexOf('/') + 1))) continue
+      if (removed % deletionsPerCheck === 0) await this.#requireLease()
       await this.#place.remove(key)
       removed++
     }
@@ -186,7 +194,22 @@ export class BackupStore implements Disposable {
         'conflict',
         `Another process is changing the backups in ${this.name}: try again when it has ended.`,
       )
-    const timer = setInterval(() => void renew().catch(() => {}), renewMs)
+    // Another process takes the lease of one that was suspended for long.
+    const isOurs = async () => (await read())?.startsWith(id) ?? false
+    this.#requireLease = async () => {
+      if (!(await isOurs()))
+        throw new Failure(
+          'conflict',
+          `Another process has begun to change the backups in ${this.name}, because this one gave no sign of life: repeat the command.`,
+        )
+    }
+    let renewal = Promise.resolve()
+    const timer = setInterval(() => {
+      renewal = renewal
+        .then(this.#requireLease)
+        .then(renew)
+        .catch(() => {})
+    }, renewMs)
     try {
       // Two installations that found an empty place both have made a store, and the later one has replaced the other.
       if ((await readFacts(this.#place))?.id !== this.#id)
@@ -197,7 +220,8 @@ export class BackupStore implements Disposable {
       return await work()
     } finally {
       clearInterval(timer)
-      await this.#place.remove(leaseKey).catch(() => {})
+      await renewal
+      if (await isOurs().catch(() => false)) await this.#place.remove(leaseKey).catch(() => {})
     }
   }
 
