@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseConfig } from '../config.ts'
 import { credentialsFile, proposeRoot } from './credentials.ts'
@@ -33,6 +34,17 @@ test('no credentials file remains when another process created the administrator
   const config = parseConfig({ STITHY_DATA_DIR: await temporaryFolder() })
   proposeRoot(config).settle(undefined)
   expect(existsSync(credentialsFile(config.dataDir))).toBe(false)
+})
+
+test('a start of an installation that exists leaves no invalid credentials if it is killed during a migration', async () => {
+  const config = parseConfig({ STITHY_DATA_DIR: await temporaryFolder() })
+  // The administrator has deleted the file.
+  writeFileSync(join(config.dataDir, 'installation'), '')
+  proposeRoot(config)
+  expect(existsSync(credentialsFile(config.dataDir))).toBe(false)
+  const { config: proposed, settle } = proposeRoot(config)
+  settle(made(proposed.root))
+  expect(readFileSync(credentialsFile(config.dataDir), 'utf8')).toContain(proposed.root.token)
 })
 
 test('settings replace the credentials of an older file once they have been used', async () => {

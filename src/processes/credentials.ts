@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Credentials } from './app-module.ts'
@@ -9,10 +9,13 @@ export const credentialsFile = (dataDir: string): string => join(dataDir, 'root-
 
 type Root = { password: string; token: string }
 
+/** Exists from the first start on, before there are users (`modules/projects/installation/marker.ts`). */
+const isInstalled = (dataDir: string): boolean => existsSync(join(dataDir, 'installation'))
+
 /**
  * Determines the first administrator's password and token and stores them in a file *before* the database has them: a start
- * that is killed in between leaves the file for the next one, and never an administrator whose password is unknown. Call
- * `settle` with the created credentials, if any.
+ * that is killed in between leaves the file for the next one, and never an administrator whose password is unknown. Later starts, which may be
+ * killed while they migrate, store only what `settle` says was created. Call `settle` with the created credentials, if any.
  */
 export function proposeRoot(config: Config): { config: Config; settle(made: Credentials | undefined): void } {
   const file = credentialsFile(config.dataDir)
@@ -21,7 +24,8 @@ export function proposeRoot(config: Config): { config: Config; settle(made: Cred
     password: config.root.password ?? stored?.password ?? randomBytes(18).toString('base64url'),
     token: config.root.token ?? stored?.token ?? randomBytes(15).toString('base64url'),
   }
-  if (stored === undefined) writePrivateFile(file, formatRoot({ username: 'root', ...root }))
+  if (stored === undefined && !isInstalled(config.dataDir))
+    writePrivateFile(file, formatRoot({ username: 'root', ...root }))
   return {
     config: { ...config, root },
     settle(made) {
