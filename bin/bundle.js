@@ -5,7 +5,10 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
-/** After this time in ms no process is left that would load the rest of a bundle of older sources. */
+/**
+ * This time in ms after a bundle was replaced by another one no process is left that would load the rest of it. Its own age says nothing: a
+ * service may have run from it for months.
+ */
 const keptMs = 24 * 3600 * 1000
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -110,7 +113,15 @@ try {
   rmSync(building, { recursive: true, force: true })
   if (!['ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error
 }
-for (const name of readdirSync(dirname(target))) {
-  const other = join(dirname(target), name)
-  if (other !== target && statSync(other).mtimeMs < Date.now() - keptMs) rmSync(other, { recursive: true, force: true })
+const limit = Date.now() - keptMs
+/** Newest first. */
+const others = readdirSync(dirname(target))
+  .map((name) => ({ path: join(dirname(target), name), isUnfinished: /\.\d+$/.test(name) }))
+  .filter(({ path }) => path !== target)
+  .map((other) => ({ ...other, madeAt: statSync(other.path).mtimeMs }))
+  .sort((one, other) => other.madeAt - one.madeAt)
+let replacedAt = Date.now()
+for (const { path, isUnfinished, madeAt } of others) {
+  if ((isUnfinished ? madeAt : replacedAt) < limit) rmSync(path, { recursive: true, force: true })
+  if (!isUnfinished) replacedAt = madeAt
 }

@@ -264,15 +264,32 @@ describe('a bundle of the sources', () => {
     expect(readdirSync(bundles(folder))).toEqual(made)
   })
 
-  test('is removed a day after another has replaced it', async () => {
+  test('is removed a day after another has replaced it, however old it is: a service may still run from it', async () => {
     const { folder, source } = await bundling()
+    const names = () => readdirSync(bundles(folder))
+    const ageAll = (hours: number) => {
+      for (const name of names()) {
+        const path = join(bundles(folder), name)
+        utimesSync(path, new Date(), new Date(statSync(path).mtimeMs - hours * 3600 * 1000))
+      }
+    }
     started(folder)
-    const [first] = readdirSync(bundles(folder))
-    utimesSync(join(bundles(folder), first!), new Date(), new Date(Date.now() - 25 * 3600 * 1000))
+    const [first] = names()
+    mkdirSync(join(bundles(folder), 'unfinished.123'))
+    ageAll(1000)
     source('name.ts', "export const name: string = 'three'")
     started(folder)
-    expect(readdirSync(bundles(folder))).toHaveLength(1)
-    expect(readdirSync(bundles(folder))).not.toContain(first)
+    expect(names()).toContain(first)
+    expect(names()).toHaveLength(2)
+    ageAll(23)
+    source('name.ts', "export const name: string = 'fourth'")
+    started(folder)
+    expect(names()).toContain(first)
+    ageAll(2)
+    source('name.ts', "export const name: string = 'the fifth'")
+    started(folder)
+    expect(names()).not.toContain(first)
+    expect(names()).toHaveLength(3)
   })
 
   test('is not tried where it cannot be stored: each start would take a second longer', async () => {
