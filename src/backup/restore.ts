@@ -8,6 +8,7 @@ import { migrate } from '../db/migrate.ts'
 import type { TableName } from '../db/snapshot.ts'
 import { continuePositions } from '../events/positions.ts'
 import { compareRefNames } from '../git/format/ref-name.ts'
+import { bareConfig } from '../git/repository/bare-repository.ts'
 import { makeFolder, syncTree } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { repositoryDir, saveInstallationId } from '../modules/projects/index.ts'
@@ -137,6 +138,7 @@ class Restore {
     for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info'])
       await mkdir(join(gitDir, folder), { recursive: true, mode: 0o700 })
     await this.#write(join(gitDir, 'HEAD'), [Buffer.from(head)])
+    await this.#write(join(gitDir, 'config'), [Buffer.from(bareConfig)])
     const lines = (await this.#reader.bytes(refs)).toString().split('\n').slice(0, -1)
     // Earlier versions have stored them in another order, in which git would not find all of them.
     lines.sort((one, other) => compareRefNames(nameIn(one), nameIn(other)))
@@ -155,6 +157,8 @@ class Restore {
       this.leftOut.push(`${folder}: ${leftOut(path)}`)
       return
     }
+    // It can name programs that git runs, so it is not the one of the backup.
+    if (is === 'file' && path === 'config') return
     const target = join(folder, path)
     const written = await this.#write(target, this.#reader.pieces(at))
     if (written !== size) throw new BackupDamaged(`${path} has ${written} bytes instead of ${size}`)

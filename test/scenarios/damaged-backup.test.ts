@@ -130,7 +130,11 @@ test('a file that no restore writes is reported and left out, and all else is ba
   await rewriteBackup(store, async (entry, { store }) => {
     if (entry.is !== 'file' || entry.path !== 'config') return [entry]
     const at = await store('other')
-    return [...others.map((path) => ({ is: 'file' as const, path, size: 5, at })), entry]
+    const config = '[filter "lfs"]\n\tsmudge = a-program\n'
+    return [
+      ...others.map((path) => ({ is: 'file' as const, path, size: 5, at })),
+      { ...entry, size: config.length, at: await store(config) },
+    ]
   })
   const found = await verify(env)
   expect(found.code).toBe(1)
@@ -142,6 +146,7 @@ test('a file that no restore writes is reported and left out, and all else is ba
     expect(restore.err).toContain(`"${path}" is left out`)
   }
   const names = await readdir(join(other.STITHY_DATA_DIR, 'repositories'), { recursive: true })
+  expect(await readFile(inRepository(other.STITHY_DATA_DIR, 'config'), 'utf8')).toMatch(/^\[core\]\n(\t[^\n]+\n){4}$/)
   expect(names.filter((name) => /~|\.new$|escaped|hooks/.test(name))).toEqual([])
 })
 

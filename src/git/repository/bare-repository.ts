@@ -5,7 +5,8 @@ import { syncFolder, syncFolders } from '../../kernel/durable.ts'
 import { temporaryName } from './leftovers.ts'
 import { writeKey } from './project-key.ts'
 
-const config = `[core]
+/** The config of a repository. Everything else is set for each command (`git/runner/environment.ts`). */
+export const bareConfig: string = `[core]
 \trepositoryformatversion = 0
 \tfilemode = true
 \tbare = true
@@ -34,7 +35,7 @@ export async function createBareRepository(gitDir: string, { defaultBranch, key 
     // The disk syncs files that are given to it together in about the time of one.
     await allSettled([
       writeDurably(join(temporary, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`),
-      writeDurably(join(temporary, 'config'), config),
+      writeDurably(join(temporary, 'config'), bareConfig),
       writeDurably(join(temporary, 'info/attributes'), ''),
       key === undefined ? undefined : writeKey(temporary, key),
     ])
