@@ -6,6 +6,7 @@ import { FilesHold } from '../db/held-files.ts'
 import { Snapshot } from '../db/snapshot.ts'
 import { compareRefNames } from '../git/format/ref-name.ts'
 import { readKey } from '../git/repository/project-key.ts'
+import { inMegabytes } from '../kernel/amounts.ts'
 import { Failure } from '../kernel/failure.ts'
 import { missingAs } from '../kernel/missing.ts'
 import { repositoryDir } from '../modules/projects/index.ts'
@@ -264,7 +265,7 @@ class Run {
   #report(what: () => string): void {
     if (performance.now() - this.#reported < progressMs) return
     this.#reported = performance.now()
-    this.#options.progress(`backup: ${what()}, ${(this.#counts.bytes / 1e6).toFixed(0)} MB`)
+    this.#options.progress(`backup: ${what()}, ${inMegabytes(this.#counts.bytes)}`)
   }
 }
 

@@ -9,6 +9,7 @@ import type { TableName } from '../db/snapshot.ts'
 import { continuePositions } from '../events/positions.ts'
 import { compareRefNames } from '../git/format/ref-name.ts'
 import { bareConfig } from '../git/repository/bare-repository.ts'
+import { inMegabytes } from '../kernel/amounts.ts'
 import { makeFolder, syncTree } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { repositoryDir, saveInstallationId } from '../modules/projects/index.ts'
@@ -190,9 +191,7 @@ class Restore {
   #report(what: Entry['is']): void {
     if (performance.now() - this.#reported < progressMs) return
     this.#reported = performance.now()
-    this.#options.progress(
-      `restoring: ${what === 'blob' ? 'blobs' : 'repositories'}, ${(this.#bytes / 1e6).toFixed(0)} MB`,
-    )
+    this.#options.progress(`restoring: ${what === 'blob' ? 'blobs' : 'repositories'}, ${inMegabytes(this.#bytes)}`)
   }
 }
 

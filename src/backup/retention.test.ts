@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { kept } from './retention.ts'
+import { backupsToKeep } from './retention.ts'
 
 const at = (time: string) => `${time.replace(/[-:]/g, '')}Z-00000000`
 
@@ -10,7 +10,7 @@ const ids = Array.from({ length: 74 * 3 }, (_, n) => {
 })
 
 test('the newest backup of each day, week and month is kept', () => {
-  expect([...kept(ids, { days: 3, weeks: 2, months: 2 })].sort()).toEqual([
+  expect([...backupsToKeep(ids, { days: 3, weeks: 2, months: 2 })].sort()).toEqual([
     at('2026-02-28T18:00:00'),
     at('2026-03-08T18:00:00'),
     at('2026-03-13T18:00:00'),
@@ -20,11 +20,11 @@ test('the newest backup of each day, week and month is kept', () => {
 })
 
 test('the newest backup is always kept', () => {
-  expect([...kept(ids, { days: 0, weeks: 0, months: 0 })]).toEqual([at('2026-03-15T18:00:00')])
-  expect(kept([], { days: 1, weeks: 1, months: 1 }).size).toBe(0)
+  expect([...backupsToKeep(ids, { days: 0, weeks: 0, months: 0 })]).toEqual([at('2026-03-15T18:00:00')])
+  expect(backupsToKeep([], { days: 1, weeks: 1, months: 1 }).size).toBe(0)
 })
 
 test('days without a backup do not count', () => {
   const rare = [at('2025-01-01T00:00:00'), at('2025-06-01T00:00:00'), at('2026-01-01T00:00:00')]
-  expect([...kept(rare, { days: 2, weeks: 0, months: 0 })].sort()).toEqual(rare.slice(1))
+  expect([...backupsToKeep(rare, { days: 2, weeks: 0, months: 0 })].sort()).toEqual(rare.slice(1))
 })

@@ -13,7 +13,7 @@ const dayMs = 24 * 60 * 60_000
  * The backups to keep: the newest one, and the newest of each day, week (from Monday) and month that has one, in UTC. Periods
  * without a backup do not count, so nothing is removed only because time passes.
  */
-export function kept(ids: readonly string[], { days, weeks, months }: Keep): Set<string> {
+export function backupsToKeep(ids: readonly string[], { days, weeks, months }: Keep): Set<string> {
   const newest = [...ids].sort().reverse()
   const result = new Set(newest.slice(0, 1))
   const periods = [
@@ -40,7 +40,7 @@ export function kept(ids: readonly string[], { days, weeks, months }: Keep): Set
  */
 export async function removeOld(store: BackupStore, keep: Keep, progress: (line: string) => void): Promise<number> {
   const ids = await store.ids()
-  const wanted = kept(ids, keep)
+  const wanted = backupsToKeep(ids, keep)
   const old = ids.filter((id) => !wanted.has(id))
   const used = new Set<string>()
   const use = (pieces: readonly Piece[]) => {

@@ -1,4 +1,5 @@
 import { createHash, hash } from 'node:crypto'
+import { inMegabytes } from '../kernel/amounts.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type Entry, isAccepted, leftOut, Reader } from './store/inventory.ts'
 import { type Manifest, readManifest } from './store/manifest.ts'
@@ -44,7 +45,7 @@ export async function verifyBackups(
         for (const problem of await verification.problemsOf(entry)) report(problem)
         if (performance.now() - reported > progressMs) {
           reported = performance.now()
-          progress(`verifying ${manifest.id}: ${(verification.bytes / 1e6).toFixed(0)} MB`)
+          progress(`verifying ${manifest.id}: ${inMegabytes(verification.bytes)}`)
         }
       }
     } catch (error) {

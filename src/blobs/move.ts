@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../db/db.ts'
 import { notify } from '../db/notifications.ts'
+import { inMegabytes } from '../kernel/amounts.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type BlobStore, DamagedBlob, type StoredBlob } from './blob-store.ts'
 import { currentLocation, isLeftBehind, underSetting } from './current-location.ts'
@@ -179,11 +180,9 @@ class Copy {
   #report(checked: number): void {
     if (performance.now() - this.#reported < progressMs) return
     this.#reported = performance.now()
-    this.#progress(`${checked} blobs checked, ${this.count} copied (${inMegabytes(this.bytes)} MB)`)
+    this.#progress(`${checked} blobs checked, ${this.count} copied (${inMegabytes(this.bytes)})`)
   }
 }
-
-const inMegabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
 
 /**
  * Makes the stored location and the setting agree when the service starts. Fails if the setting names a store that does not have

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { type LastBackup, lastBackupFile, readLastBackup } from '../backup/last-backup.ts'
 import { type Config, parseBlobUrl, parseConfig } from '../config.ts'
 import { endEmbedded, startEmbedded } from '../db/embedded/start.ts'
+import { counted, inMegabytes } from '../kernel/amounts.ts'
 import { syncFolderNow } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { lowerPriority } from '../kernel/priority.ts'
@@ -67,10 +68,8 @@ function processName(): ProcessName {
   }
 }
 
-const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
-
 const described = ({ repositories, blobs, rows, bytes }: BackupFacts): string =>
-  `${rows} rows, ${repositories} repositories and ${blobs} blobs (${inMegabytes(bytes)})`
+  `${counted(rows, 'row')}, ${counted(repositories, 'repository', 'repositories')} and ${counted(blobs, 'blob')} (${inMegabytes(bytes)})`
 
 /** `stithy backup`. Returns the exit code. */
 export async function backup(
@@ -113,7 +112,7 @@ export async function backup(
     })
   for (const problem of made.problems) terminal.err(problem)
   terminal.out(`Backup ${made.id}: ${described(made)}; ${inMegabytes(made.storedBytes)} were new.`)
-  if (removed > 0) terminal.out(`${removed} old ${removed === 1 ? 'backup was' : 'backups were'} removed.`)
+  if (removed > 0) terminal.out(`${counted(removed, 'old backup was', 'old backups were')} removed.`)
   return problemsCode(made.problems, terminal)
 }
 
@@ -129,7 +128,7 @@ async function record({ dataDir }: Config, { err }: Terminal, ended: Omit<LastBa
 }
 
 function problemsCode({ length }: readonly string[], { err }: Terminal): number {
-  if (length > 0) err(`${length} ${length === 1 ? 'problem' : 'problems'}.`)
+  if (length > 0) err(`${counted(length, 'problem')}.`)
   return length === 0 ? 0 : 1
 }
 
@@ -143,7 +142,7 @@ export async function listBackups(
   const app = await loadAppModule(parts.appModule)
   const { backups, problems } = await app.listBackups(placeOf(config, '--from', options))
   for (const made of backups)
-    terminal.out(`${made.id}\t${made.moment}\t${described(made)}\t${made.problems.length} problems`)
+    terminal.out(`${made.id}\t${made.moment}\t${described(made)}\t${counted(made.problems.length, 'problem')}`)
   for (const problem of problems) terminal.err(problem)
   return problemsCode(problems, terminal)
 }
@@ -161,7 +160,7 @@ export async function verifyBackups(
   const { problems, backups, bytes } = await app.verifyBackups(place, options.at, progress).finally(end)
   for (const problem of problems) terminal.err(problem)
   terminal.out(
-    `${backups} ${backups === 1 ? 'backup' : 'backups'} verified (${inMegabytes(bytes)}), ${problems.length} problems.`,
+    `${counted(backups, 'backup')} verified (${inMegabytes(bytes)}), ${counted(problems.length, 'problem')}.`,
   )
   return problems.length === 0 ? 0 : 1
 }
@@ -205,7 +204,7 @@ async function check(app: AppModule, config: Config, parts: Parts, terminal: Ter
     app.checkData(config, services, { readsBlobs: false }, progress),
   ).finally(end)
   for (const problem of problems) terminal.err(problem)
-  terminal.out(problems.length === 0 ? 'No problems found.' : `${problems.length} problems.`)
+  terminal.out(problems.length === 0 ? 'No problems found.' : `${counted(problems.length, 'problem')}.`)
   return problems.length === 0 ? 0 : 1
 }
 

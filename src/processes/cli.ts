@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Config, parseBlobUrl } from '../config.ts'
+import { counted, inMegabytes } from '../kernel/amounts.ts'
 import { loadAppModule, type UserAction } from './app-module.ts'
 import { backup, listBackups, restore, verifyBackups } from './backup-commands.ts'
 import { doctor } from './doctor.ts'
@@ -236,7 +237,9 @@ async function changeUser(
 async function rotateSecrets(config: Config, parts: Parts, terminal: Terminal): Promise<void> {
   const app = await loadAppModule(parts.appModule)
   const count = await withDatabaseAlone(config, terminal, (url) => app.rotateSecrets(config, url))
-  terminal.out(`${count} secrets are encrypted with a new key; back up secrets.keys with the database from now on.`)
+  terminal.out(
+    `${counted(count, 'secret')} ${count === 1 ? 'is' : 'are'} encrypted with a new key; back up secrets.keys with the database from now on.`,
+  )
 }
 
 async function moveBlobs(
@@ -253,7 +256,7 @@ async function moveBlobs(
     app.moveBlobs(config, databaseUrl, { to: url, skipDamaged }, terminal.err),
   )
   for (const problem of problems) terminal.err(problem)
-  const amount = `${copied} blobs (${(copiedBytes / 1e6).toFixed(1)} MB) were copied`
+  const amount = `${counted(copied, 'blob')} (${inMegabytes(copiedBytes)}) ${copied === 1 ? 'was' : 'were'} copied`
   if (!complete) {
     terminal.err(`${amount}. The move is not complete: restore these blobs, or repeat the command with --skip-damaged.`)
     return 1
@@ -275,7 +278,7 @@ async function check(
   )
   for (const problem of problems) terminal.err(problem)
   const count = problems.length
-  terminal.out(count === 0 ? 'No problems found.' : `${count} ${count === 1 ? 'problem' : 'problems'}.`)
+  terminal.out(count === 0 ? 'No problems found.' : `${counted(count, 'problem')}.`)
   return count === 0 ? 0 : 1
 }
 

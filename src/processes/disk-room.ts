@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises'
+import { inMegabytes } from '../kernel/amounts.ts'
 import { Failure } from '../kernel/failure.ts'
 import { isDiskFull } from '../kernel/full-disk.ts'
 
@@ -7,8 +8,6 @@ async function roomIn(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize
 }
-
-const inMegabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`
 
 /** Fails if a backup of this size, in bytes, certainly does not fit into a folder: indexes and logs of the database need more. */
 export async function requireRoom(folder: string, bytes: number): Promise<void> {
@@ -35,7 +34,7 @@ const isFullAt = async (dataDir: string): Promise<boolean> =>
   (await roomIn(dataDir).catch(() => Number.POSITIVE_INFINITY)) < leastBytes
 
 /** Whether PostgreSQL ends, or does not start with an error, because the disk of the data folder is full. */
-export const lacksRoom = async (error: unknown, dataDir: string): Promise<boolean> =>
+export const databaseLacksRoom = async (error: unknown, dataDir: string): Promise<boolean> =>
   isFull(error) || (await isFullAt(dataDir))
 
 /** The error of a restore into a data folder; if the cause is a full disk, one that says so. */

@@ -1,6 +1,7 @@
 import { type LastBackup, periodOf, readLastBackup } from '../backup/last-backup.ts'
 import { readSecret } from '../backup/store/secret.ts'
 import type { Config } from '../config.ts'
+import { counted } from '../kernel/amounts.ts'
 import { type Finding, findings } from './doctor-finding.ts'
 import { explain } from './explain.ts'
 
@@ -44,7 +45,7 @@ export function findingsOf(last: LastBackup | undefined, at: readonly number[], 
   if (last?.result === 'with_problems')
     found.push(
       backups.warning(
-        `the last one, of ${last.ended_at}, has ${success?.problems ?? 'some'} problems`,
+        `the last one, of ${last.ended_at}, has ${success ? counted(success.problems, 'problem') : 'some problems'}`,
         'Run stithy check, which names what is missing or damaged, and then: stithy backup',
       ),
     )

@@ -10,7 +10,7 @@ import type { Credentials, Services } from './app-module.ts'
 import { closeUnclaimed } from './close-unclaimed.ts'
 import { proposeRoot } from './credentials.ts'
 import { compileCacheDir } from './data-dir.ts'
-import { lacksRoom } from './disk-room.ts'
+import { databaseLacksRoom } from './disk-room.ts'
 import { Forked } from './forked.ts'
 import { jobsFlags, saveMemoryInChildren, workerFlags } from './memory.ts'
 import { answerMetrics } from './metrics.ts'
@@ -110,7 +110,7 @@ export class Service {
         return { pid, ended: exited.then(() => undefined), stop }
       },
       obstacle: async (error) =>
-        (await lacksRoom(error, dataDir))
+        (await databaseLacksRoom(error, dataDir))
           ? `the disk of ${dataDir} is full. It is started again when there is room.`
           : undefined,
     }
