@@ -3,12 +3,11 @@ import pg from 'pg'
 import { Failure } from '../kernel/failure.ts'
 import { newClient } from './client.ts'
 import { connectionOptions } from './connection.ts'
+import { oldestServer } from './oldest-server.ts'
 
 const folder = new URL('migrations/', import.meta.url)
 /** Key of the advisory lock: processes that start together take turns. */
 const lock = 7_180_339
-/** `server_version_num` of PostgreSQL 14. */
-const oldestServer = 140_000
 /** The last migration of graphile-worker 0.18.0, the pinned version. */
 export const lastJobsMigration = 20
 
@@ -89,8 +88,8 @@ export async function migrate(
   await client.connect()
   try {
     const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
-    if (Number(rows[0]!.version) < oldestServer)
-      throw new Failure('unavailable', 'The database is older than PostgreSQL 14.')
+    if (Number(rows[0]!.version) < oldestServer.versionNumber)
+      throw new Failure('unavailable', `The database is older than PostgreSQL ${oldestServer.major}.`)
     await client.query('select pg_advisory_lock($1)', [lock])
     await client.query(
       'create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())',

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { isS3 } from '../blobs/location.ts'
 import type { Config } from '../config.ts'
+import { hasCluster } from '../db/embedded/start.ts'
 import { loadAppModule } from './app-module.ts'
 import { type Finding, findings } from './doctor-finding.ts'
 import { explain } from './explain.ts'
@@ -12,9 +12,9 @@ const blobs = findings('Blobs')
 
 /** Whether the stores of blobs accept, return and delete a few bytes. */
 export async function checkBlobs(config: Config, parts: Parts, terminal: Terminal): Promise<Finding[]> {
-  const isS3 = config.blobUrl.startsWith('s3:')
-  const isNew = config.database.kind === 'embedded' && !existsSync(join(config.dataDir, 'postgres', 'cluster'))
-  if (isNew && !isS3) return [blobs.ok('the first blob creates the folder')]
+  const isObjectStorage = isS3(config.blobUrl)
+  const isNew = config.database.kind === 'embedded' && !hasCluster(config.dataDir)
+  if (isNew && !isObjectStorage) return [blobs.ok('the first blob creates the folder')]
   const app = await loadAppModule(parts.appModule)
   try {
     if (isNew) await app.probeBlobs(config, undefined)
@@ -24,7 +24,7 @@ export async function checkBlobs(config: Config, parts: Parts, terminal: Termina
     return [
       blobs.failed(
         `${config.blobUrl} ${explain(error).sentence.replace(/\.$/, '')}`,
-        isS3
+        isObjectStorage
           ? 'Check STITHY_BLOB_URL, the credentials (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) and the permissions in docs/operators/object-storage.md.'
           : 'Let the user of the service write there, or set STITHY_BLOB_URL.',
       ),

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { hasCluster } from '../db/embedded/start.ts'
+import { oldestServer } from '../db/oldest-server.ts'
 import { type AppModule, type DatabaseFacts, loadAppModule } from './app-module.ts'
 import { type Finding, findings } from './doctor-finding.ts'
 import { explain } from './explain.ts'
@@ -21,8 +22,7 @@ const harmfulMs = 30_000
  */
 export async function checkDatabase(config: Config, parts: Parts, terminal: Terminal): Promise<Finding[]> {
   const embedded = config.database.kind === 'embedded'
-  if (embedded && !existsSync(join(config.dataDir, 'postgres', 'cluster')))
-    return [database.ok('comes with Stithy, and the first start creates it')]
+  if (embedded && !hasCluster(config.dataDir)) return [database.ok('comes with Stithy, and the first start creates it')]
   const app = await loadAppModule(parts.appModule)
   try {
     return await withDatabase(config, terminal, (url) => inspect(app, config, url))
@@ -51,8 +51,8 @@ export function assessDatabase({ version, versionNumber, encoding, clockAheadMs 
   const advice = 'Synchronise the clocks of both machines, for example with chrony or systemd-timesyncd.'
   const difference = Math.abs(clockAheadMs)
   return [
-    versionNumber < 140_000
-      ? database.failed(`PostgreSQL ${version}`, 'Upgrade to PostgreSQL 14 or newer.')
+    versionNumber < oldestServer.versionNumber
+      ? database.failed(`PostgreSQL ${version}`, `Upgrade to PostgreSQL ${oldestServer.major} or newer.`)
       : encoding === 'UTF8'
         ? database.ok(`PostgreSQL ${version}`)
         : database.failed(

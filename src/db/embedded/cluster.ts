@@ -113,15 +113,15 @@ async function runToEnd(
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
-  const [code, output, violation] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+  const [code, output, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
   // Single-user PostgreSQL reports a failed statement and still exits with 0.
-  if (code !== 0 || /\b(?:ERROR|FATAL|PANIC):/.test(violation)) {
-    throw new Failure('unavailable', `The database could not be created: ${lastViolation(violation || output)}`)
+  if (code !== 0 || /\b(?:ERROR|FATAL|PANIC):/.test(stderr)) {
+    throw new Failure('unavailable', `The database could not be created: ${lastErrorLine(stderr || output)}`)
   }
 }
 
 /** The most informative line of PostgreSQL's output, without its prefix. */
-export function lastViolation(output: string): string {
+export function lastErrorLine(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '')
   const line = lines.findLast((text) => /(?:FATAL|PANIC|ERROR|error|could not)/.test(text)) ?? lines.at(-1)
   return line?.replace(/^.*?(?:FATAL|PANIC|ERROR|error):\s*/, '').trim() ?? 'it gave no reason'

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
 import { lowerSessionPriority } from '../../kernel/priority.ts'
 import { type Binaries, prepareBinaries } from './binaries.ts'
-import { clusterArgument, ensureCluster, lastViolation, makeFolders, removeUnfinished } from './cluster.ts'
+import { clusterArgument, ensureCluster, lastErrorLine, makeFolders, removeUnfinished } from './cluster.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { tieToUs } from './lifeline.ts'
 import { keepLogShort, logFile, openLog, readLog } from './log.ts'
@@ -164,7 +164,7 @@ async function ready(layout: Layout, child: ChildProcess, log: (line: string) =>
     }
     await delay(elapsedMs < 1_000 ? 5 : 50)
   }
-  throw new Failure('unavailable', `PostgreSQL did not start: ${lastViolation(readLog(layout))} (${logFile(layout)})`)
+  throw new Failure('unavailable', `PostgreSQL did not start: ${lastErrorLine(readLog(layout))} (${logFile(layout)})`)
 }
 
 function readLines(file: string): string[] {
