@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { answers } from '../db/embedded/orphans.ts'
 import { shortFolder } from '../db/embedded/socket-folder.ts'
+import { ageOf } from '../kernel/clock.ts'
 import { makeFolderNow, syncFolderNow } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { systemReason } from './explain.ts'
@@ -107,7 +108,7 @@ function removeUnfinished(dataDir: string): void {
     if (!/^lock\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{1,9})$/.test(name)) continue
     const file = join(dataDir, name)
     const facts = lstatSync(file, { throwIfNoEntry: false })
-    if (facts?.isFile() && facts.mtimeMs < Date.now() - unfinishedMs) rmSync(file, { force: true })
+    if (facts?.isFile() && ageOf(facts.mtimeMs) > unfinishedMs) rmSync(file, { force: true })
   }
 }
 
