@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FilesHold } from '../db/held-files.ts'
 import type { Snapshot } from '../db/snapshot.ts'
+import { isRefName } from '../git/format/ref-name.ts'
 import { missingAs } from '../kernel/missing.ts'
 import { type ChangeRow, currentChanges, mergeRequestHeads, type RepositoryRow, statesOf } from './queries.ts'
 import { happened, targetOfMoving, targetThen } from './refs-then.ts'
@@ -118,7 +119,7 @@ async function setBackMergeRequests(snapshot: Snapshot, repositories: readonly R
   }
 }
 
-/** All refs of a repository. Loose ones first: those packed meanwhile are in the packed list before their files disappear. */
+/** All refs of a repository; a file with another name, such as that of an editor, is none. Loose ones first: those packed meanwhile are in the packed list before their files disappear. */
 async function readRefs(gitDir: string, problem: (text: string) => void): Promise<Refs> {
   const loose: Refs = new Map()
   const folders = ['refs']
@@ -128,7 +129,7 @@ async function readRefs(gitDir: string, problem: (text: string) => void): Promis
       if (entry.isDirectory()) folders.push(name)
       if (!entry.isFile() || name.endsWith('.lock')) continue
       const text = await readFile(join(gitDir, name), 'utf8').catch(missingAs(undefined))
-      const oid = /^[0-9a-f]{40}(?=\n?$)/.exec(text ?? '')?.[0]
+      const oid = isRefName(name) ? /^[0-9a-f]{40}(?=\n?$)/.exec(text ?? '')?.[0] : undefined
       if (oid !== undefined) loose.set(name, oid)
       else if (text !== undefined) problem(`${join(gitDir, name)} is not the file of a ref`)
     }

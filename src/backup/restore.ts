@@ -7,7 +7,7 @@ import { beginRestore, endRestore, loadTables, migrationsOf } from '../db/load.t
 import { migrate } from '../db/migrate.ts'
 import type { TableName } from '../db/snapshot.ts'
 import { continuePositions } from '../events/positions.ts'
-import { compareRefNames } from '../git/format/ref-name.ts'
+import { compareRefNames, isRefName } from '../git/format/ref-name.ts'
 import { bareConfig } from '../git/repository/bare-repository.ts'
 import { inMegabytes } from '../kernel/amounts.ts'
 import { makeFolder, syncTree } from '../kernel/durable.ts'
@@ -140,7 +140,11 @@ class Restore {
       await mkdir(join(gitDir, folder), { recursive: true, mode: 0o700 })
     await this.#write(join(gitDir, 'HEAD'), [Buffer.from(head)])
     await this.#write(join(gitDir, 'config'), [Buffer.from(bareConfig)])
-    const lines = (await this.#reader.bytes(refs)).toString().split('\n').slice(0, -1)
+    const lines: string[] = []
+    // Git refuses the whole file for a line that it cannot read.
+    for (const line of (await this.#reader.bytes(refs)).toString().split('\n').slice(0, -1))
+      if (/^[0-9a-f]{40} /.test(line) && isRefName(nameIn(line))) lines.push(line)
+      else this.leftOut.push(`${gitDir}: ${leftOut(nameIn(line))}`)
     // Earlier versions have stored them in another order, in which git would not find all of them.
     lines.sort((one, other) => compareRefNames(nameIn(one), nameIn(other)))
     if (lines.length > 0)

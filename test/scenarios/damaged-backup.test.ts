@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -113,21 +113,34 @@ test('a file that no restore writes is reported and left out, and all else is ba
   // Of an editor, of git that was killed, and of an operator.
   await writeFile(inRepository(env.STITHY_DATA_DIR, 'config~'), 'old')
   await writeFile(inRepository(env.STITHY_DATA_DIR, 'packed-refs.new'), '')
+  for (const name of ['master~', 'two\nlines'])
+    await copyFile(
+      inRepository(env.STITHY_DATA_DIR, 'refs/heads/master'),
+      inRepository(env.STITHY_DATA_DIR, `refs/heads/${name}`),
+    )
   await mkdir(join(env.STITHY_DATA_DIR, 'ssh/old keys'), { recursive: true })
   const backup = await command(['backup'], env)
   expect(backup).toMatchObject({ code: 1, out: expect.stringMatching(/^Backup /m) })
   expect(backup.err).toContain('the repository of project 1: "config~" is left out')
   expect(backup.err).toContain('the data folder: "ssh/old keys" is left out')
-  expect(backup.err).toMatch(/^2 problems/m)
+  expect(backup.err).toContain('refs/heads/master~ is not the file of a ref')
+  expect(backup.err).toMatch(/^4 problems/m)
   await stop(service)
   expect(await verify(env)).toMatchObject({ code: 0 })
   const copy = await copyEnv(env)
   expect(await command(['restore'], copy)).toMatchObject({ code: 0 })
   expect(await readdir(inRepository(copy.STITHY_DATA_DIR, ''))).toContain('config')
+  expect(await readFile(inRepository(copy.STITHY_DATA_DIR, 'packed-refs'), 'utf8')).toMatch(
+    /^# [^\n]+\n[0-9a-f]{40} refs\/heads\/master\n$/,
+  )
 
   // As earlier versions, or another program, have made it.
   const others = ['config~', 'packed-refs.new', 'packed-refs', '../../escaped', 'objects/../../escaped', 'hooks/update']
-  await rewriteBackup(store, async (entry, { store }) => {
+  await rewriteBackup(store, async (entry, { read, store }) => {
+    if (entry.is === 'repository') {
+      const lines = (await read(entry.refs)).toString()
+      return [{ ...entry, refs: await store(`${lines}${lines.replace('master', 'master~')}lines\n`) }]
+    }
     if (entry.is !== 'file' || entry.path !== 'config') return [entry]
     const at = await store('other')
     const config = '[filter "lfs"]\n\tsmudge = a-program\n'
@@ -145,6 +158,7 @@ test('a file that no restore writes is reported and left out, and all else is ba
     expect(found.err).toContain(`"${path}" is left out`)
     expect(restore.err).toContain(`"${path}" is left out`)
   }
+  for (const name of ['refs/heads/master~', 'lines']) expect(restore.err).toContain(`"${name}" is left out`)
   const names = await readdir(join(other.STITHY_DATA_DIR, 'repositories'), { recursive: true })
   expect(await readFile(inRepository(other.STITHY_DATA_DIR, 'config'), 'utf8')).toMatch(/^\[core\]\n(\t[^\n]+\n){4}$/)
   expect(names.filter((name) => /~|\.new$|escaped|hooks/.test(name))).toEqual([])
