@@ -13,15 +13,45 @@ export function nameGlob(pattern: string): Glob {
  * nothing. Time is at most the product of the lengths.
  */
 export function pathGlob(pattern: string): Glob {
-  const segments = parsePath(pattern)
-  if (!segments) return () => false
+  const { matches } = pathPattern(pattern)
+  return (path) => matches(path.split('/'))
+}
+
+/** A compiled pattern of paths, which are given as their segments. */
+export type PathPattern = {
+  readonly matches: (segments: readonly string[]) => boolean
+  /** A segment that every matching path has, if one is certain. */
+  readonly segment?: string
+  /** How the last segment of every matching path ends, from its last dot on, if that is certain. */
+  readonly extension?: string
+}
+
+/** Compiles a pattern as `pathGlob` does, for paths that are compared with many patterns. */
+export function pathPattern(pattern: string): PathPattern {
+  const parsed = parsePath(pattern)
+  if (!parsed) return { matches: () => false }
+  const segments = parsed.map(compileSegment)
   // A trailing `**` matches the content of a folder, not the folder.
   if (segments.at(-1) === '**') segments.push([literalPiece(''), literalPiece('')])
   const pieces = splitAt<'**', Segment>('**', segments).map((group) =>
     pieceOf<Segment, readonly string[]>(group, matchesPieces),
   )
-  return (path) => matchesPieces(pieces, path.split('/'))
+  const literals = parsed.flatMap((tokens) => literalOf(tokens) ?? [])
+  // The longest is probably the rarest.
+  const [segment] = literals.toSorted((a, b) => b.length - a.length)
+  const extension = extensionOf(literalOf(parsed.at(-1)!.slice(parsed.at(-1)!.lastIndexOf(star) + 1)) ?? '')
+  return {
+    matches: (path) => matchesPieces(pieces, path),
+    ...(segment !== undefined && { segment }),
+    ...(extension !== '' && { extension }),
+  }
 }
+
+/** From the last dot on; empty without one. */
+export const extensionOf = (name: string): string => /\.[^.]*$/.exec(name)?.[0] ?? ''
+
+const literalOf = (tokens: readonly (typeof star | Token)[]): string | undefined =>
+  tokens.every((token) => typeof token === 'string') ? tokens.join('') : undefined
 
 /** What a pattern requires between two stars. `Items` are characters of a text, or segments of a path. */
 type Piece<Items> = {
@@ -94,7 +124,7 @@ function splitAt<S, T>(separator: S, items: readonly (S | T)[]): T[][] {
 const star = Symbol('star')
 
 /** Parses the segments of a pattern; `undefined` if it is malformed. A slash within brackets separates nothing. */
-function parsePath(pattern: string): (Segment | '**')[] | undefined {
+function parsePath(pattern: string): (typeof star | Token)[][] | undefined {
   const segments: (typeof star | Token)[][] = [[]]
   for (let at = 0; at < pattern.length; at++) {
     const character = pattern[at]!
@@ -113,12 +143,13 @@ function parsePath(pattern: string): (Segment | '**')[] | undefined {
     else if (++at < pattern.length) segment.push(pattern[at]!)
     else return undefined
   }
-  return segments.map((segment) =>
-    segment.length > 1 && segment.every((token) => token === star)
-      ? '**'
-      : splitAt<typeof star, Token>(star, segment).map(textPiece),
-  )
+  return segments
 }
+
+const compileSegment = (tokens: readonly (typeof star | Token)[]): Segment | '**' =>
+  tokens.length > 1 && tokens.every((token) => token === star)
+    ? '**'
+    : splitAt<typeof star, Token>(star, tokens).map(textPiece)
 
 const characterClass = /\[:([^\]]*):\]/y
 

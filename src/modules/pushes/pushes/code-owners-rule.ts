@@ -22,8 +22,8 @@ export const codeOwnersRule = onEach(async ({ name: ref, from, to }, { protectio
   const owners = before && (await readCodeOwners(objects, before.oid))
   if (!before || !after || !owners || owners.isEmpty) return undefined
   const { files, truncated } = await changesBetweenTrees(objects, before.tree, after.tree)
-  const owned = files.some(({ oldPath, newPath }) => owners.owns(oldPath) || owners.owns(newPath))
-  return owned || truncated
+  const paths = new Set(files.flatMap(({ oldPath, newPath }) => [oldPath, newPath]))
+  return truncated || (await owners.ownsAny(paths))
     ? 'Pushes to protected branches that contain changes to files that match CODEOWNERS are disabled for this project. Please submit these changes via a merge request.'
     : undefined
 })
@@ -33,7 +33,7 @@ async function readCodeOwners(objects: Repository, commit: Oid): Promise<CodeOwn
     const entry = await findEntry(objects, commit, place)
     if (entry?.type !== 'blob') continue
     // A CODEOWNERS file that is too large to read protects all files rather than none.
-    if ((entry.sizeBytes ?? 0) > maxBytes) return new CodeOwners('* @unknown-owner')
+    if ((entry.sizeBytes ?? 0) > maxBytes) return CodeOwners.ofAllFiles()
     const blob = await readBlob(objects, entry.oid, { maxBytes })
     if (blob) return new CodeOwners(blob.content.toString('utf8'))
   }

@@ -32,13 +32,43 @@ describe('code owners', () => {
     ['x ann', 'x', false, 'a word is not an owner'],
     ['\r\n* @ann\r\n', 'x', true, 'any line ends'],
     ['', 'x', false, 'an empty file has no owners'],
-  ] as const)('%j and the path %s have owners: %s (%s)', ([text, path, expected]) => {
-    expect(new CodeOwners(text).owns(path)).toBe(expected)
+  ] as const)('%j and the path %s have owners: %s (%s)', async ([text, path, expected]) => {
+    expect(await new CodeOwners(text).ownsAny([path])).toBe(expected)
   })
 
   // Backtracking would not end. kernel/glob.test.ts tests the cost.
-  test('code owners are found for patterns on which a backtracking matcher would not end', () => {
+  test('code owners are found for patterns on which a backtracking matcher would not end', async () => {
     const owners = new CodeOwners(`${'**/a*'.repeat(50)}b @ann\n${'*a'.repeat(200)}b @ann`)
-    expect(owners.owns(`${'a/'.repeat(500)}${'a'.repeat(1000)}`)).toBe(false)
+    expect(await owners.ownsAny([`${'a/'.repeat(500)}${'a'.repeat(1000)}`])).toBe(false)
+  })
+
+  const lines = (count: number, line: (n: number) => string) => Array.from({ length: count }, (_, n) => line(n))
+  const paths = lines(20_000, (n) => `src/a${n}/b.ts`)
+
+  test('other requests have their turn while thousands of files are compared with thousands of entries', async () => {
+    const owners = new CodeOwners(lines(1000, (n) => `a*${n}.md @ann`).join('\n'))
+    let turns = 0
+    const other = setInterval(() => turns++, 0)
+    expect(await owners.ownsAny(paths.slice(0, 2000))).toBe(false)
+    clearInterval(other)
+    expect(turns).toBeGreaterThan(0)
+  })
+
+  test('all of the most files are compared with the most entries, if these name files', async () => {
+    const owners = new CodeOwners(lines(10_000, (n) => `/src/a${n}/c.ts @ann`).join('\n'))
+    expect(await owners.ownsAny(paths)).toBe(false)
+    expect(await owners.ownsAny([...paths, 'src/a9999/c.ts'])).toBe(true)
+  })
+
+  test('files have owners if it would take too many comparisons to tell', async () => {
+    const owners = new CodeOwners(lines(10_000, (n) => `a*${n}b* @ann`).join('\n'))
+    expect(await owners.ownsAny(paths.slice(0, 100))).toBe(false)
+    expect(await owners.ownsAny(paths)).toBe(true)
+  })
+
+  test('all files have owners if there are more entries than are compared', async () => {
+    const free = lines(10_000, (n) => `/docs/${n}.md`).join('\n')
+    expect(await new CodeOwners(`${free}\n# a comment\n`).ownsAny(['src/a.sql'])).toBe(false)
+    expect(await new CodeOwners(`${free}\n*.sql @ann\n`).ownsAny(['src/a.ts'])).toBe(true)
   })
 })

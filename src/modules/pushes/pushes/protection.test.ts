@@ -326,5 +326,8 @@ describe('code owners of files', () => {
     // One that is too large to read protects all files.
     it.repository.commit({ CODEOWNERS: `# ${'x'.repeat(1024 * 1024)}\n` })
     expect(await attempt('src/y.ts', 'unknown')).toMatch(/match CODEOWNERS are disabled/)
+    // So does one with too many lines.
+    it.repository.commit({ CODEOWNERS: `${'/docs/a.md\n'.repeat(10_000)}*.sql @ann\n` })
+    expect(await attempt('src/z.sql', 'beyond')).toMatch(/match CODEOWNERS are disabled/)
   })
 })
