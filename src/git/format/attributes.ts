@@ -1,27 +1,24 @@
-import { type Glob, pathGlob } from '../../kernel/glob.ts'
+import { PathRules } from '../../kernel/path-rules.ts'
 
 /** Maximum lines of a `.gitattributes` file; the rest is ignored. */
 const maxLines = 10_000
 
 /** From `name`, `-name`, `!name` or `name=text`. */
 type Value = string | boolean | undefined
-type Line = { readonly matches: Glob; readonly said: ReadonlyMap<string, Value> }
+type Line = { readonly pattern: string; readonly value: ReadonlyMap<string, Value> }
 
 /** Attributes of paths by the root `.gitattributes`. The last matching line that sets the attribute counts. */
 export class PathAttributes {
-  readonly #lines: readonly Line[]
+  readonly #rules: PathRules<Line['value']>
 
   /** Ignores attributes whose names do not pass `isWanted`. */
   constructor(text: string, isWanted: (name: string) => boolean) {
-    this.#lines = text
-      .split('\n', maxLines)
-      .flatMap((line) => parseLine(line, isWanted) ?? [])
-      .reverse()
+    this.#rules = new PathRules(text.split('\n', maxLines).flatMap((line) => parseLine(line, isWanted) ?? []))
   }
 
   /** The value of an attribute of a path: its text, true or false if set or unset, `undefined` if unspecified. */
   valueOf(path: string, name: string): Value {
-    return this.#lines.find(({ matches, said }) => said.has(name) && matches(path))?.said.get(name)
+    return this.#rules.last(path, (said) => said.has(name))?.get(name)
   }
 }
 
@@ -48,7 +45,7 @@ function parseLine(line: string, isWanted: (name: string) => boolean): Line | un
   if (path === undefined || /^(\[attr\]|#|!)/.test(path)) return undefined
   const said = new Map(rest!.split(/\s+/).flatMap((word) => parseWord(word, isWanted)))
   if (said.size === 0) return undefined
-  return { matches: pathGlob(path.includes('/') ? path.replace(/^\//, '') : `**/${path}`), said }
+  return { pattern: path.includes('/') ? path.replace(/^\//, '') : `**/${path}`, value: said }
 }
 
 function parseWord(word: string, isWanted: (name: string) => boolean): [string, Value][] {

@@ -6,6 +6,7 @@ import { listSizedFiles, type SizedFile } from '../../../git/objects/sized-files
 import { findEntry } from '../../../git/objects/trees.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure } from '../../../kernel/failure.ts'
+import { Turns } from '../../../kernel/turns.ts'
 import { Linguist } from './linguist.ts'
 
 export const shareRow = {
@@ -80,10 +81,12 @@ async function languagesOf(
   const attributed: SizedFile[] = []
   const usual: SizedFile[] = []
   const kept: SizedFile[] = []
+  const turns = new Turns()
   for (const file of files) {
     if (saysOf(file, isOn)) continue
     if (typeof attributes.valueOf(file.path, 'linguist-language') === 'string') attributed.push(file)
     else (saysOf(file, isOff) ? kept : usual).push(file)
+    if (turns.isOver) await turns.next()
   }
   await nameByAttribute(attributed, attributes, linguist, found)
   await nameByContent(repo, await nameByPath(usual, false, linguist, found), linguist, found)
