@@ -248,6 +248,28 @@ test('removing the fork relation closes merge requests to the source project', a
   expect((await world.root.get(inside.at)).json.state).toBe('opened')
 })
 
+test('a merge that is in progress when the fork relation is removed delays the closing, and stops no other', async ({
+  world,
+}) => {
+  const ann = await world.user()
+  const project = await storedProject(world)
+  project.repository.commit({ a: 'a\n' })
+  const fork = await forkOf(world, project, ann)
+  const [merging, other] = [
+    await openMergeRequest(world, { project, source: fork, author: ann }),
+    await openMergeRequest(world, { project, source: fork, author: ann, branch: 'other' }),
+  ]
+  const close = async () => closeUnlinked.run({ projectId: fork.id, actorId: ann.id }, await contextFor(world, null))
+  expect((await ann.delete(`/projects/${fork.id}/fork`)).status).toBe(204)
+  await changeMergeRequest(world, merging.id, { state: 'locked' })
+  await expect(close()).rejects.toThrow('1 merge requests cannot be brought up to date')
+  expect((await world.root.get(other.at)).json.state).toBe('closed')
+  // The merge was abandoned.
+  await changeMergeRequest(world, merging.id, { state: 'opened' })
+  await close()
+  expect((await world.root.get(merging.at)).json.state).toBe('closed')
+})
+
 describe('the merge request job after a push', () => {
   test('the job after a push is queued only for branches of open merge requests', async ({ world }) => {
     const made = await opened(world)

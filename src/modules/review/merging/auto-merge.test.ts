@@ -1,9 +1,11 @@
+import { rm } from 'node:fs/promises'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { notesOf } from '../../../../test/tables/discussion.ts'
 import { changeMergeRequest } from '../../../../test/tables/review.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
-import { type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { forkOf, type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
 import { mergeAwaited } from './awaited-job.ts'
 
 const report = (world: World, { project, head, branch }: OpenedMergeRequest, state: string) =>
@@ -63,6 +65,27 @@ describe('merge_when_pipeline_succeeds', () => {
     expect(await shown()).toEqual({ squash: false, should_remove_source_branch: false })
     expect((await world.root.post(`${at}/cancel_merge_when_pipeline_succeeds`)).status).toBe(201)
     expect(await shown()).toEqual({ squash: false, should_remove_source_branch: null })
+  })
+
+  test('a merge request that cannot be read does not keep others with the same commit from being merged', async ({
+    world,
+  }) => {
+    const project = await storedProject(world)
+    project.repository.commit({ a: 'a\n' })
+    const fork = await forkOf(world, project, await world.user())
+    const broken = await openMergeRequest(world, { project, source: fork })
+    const { head, branch } = broken
+    const body = { source_branch: branch, target_branch: 'main', title: 'Merge into the fork' }
+    const { iid } = (await world.root.post(`/projects/${fork.id}/merge_requests`, body)).json
+    const other = `/projects/${fork.id}/merge_requests/${iid}`
+    await report(world, { ...broken, project: fork }, 'running')
+    for (const at of [broken.at, other]) expect((await world.root.put(`${at}/merge`, awaited)).status).toBe(200)
+    await report(world, { ...broken, project: fork }, 'success')
+    await rm(project.repository.gitDir, { recursive: true })
+    await expect(mergeAwaited.run({ projectId: fork.id, sha: head }, await contextFor(world, null))).rejects.toThrow(
+      '1 merge requests',
+    )
+    expect((await world.root.get(other)).json.state).toBe('merged')
   })
 
   test('an automatic merge waits after a failed pipeline and without permission to merge', async ({ world }) => {

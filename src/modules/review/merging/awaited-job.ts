@@ -10,6 +10,7 @@ import { asAccount } from '../../accounts/index.ts'
 import { findNewestPipeline, isPassing } from '../../ci/index.ts'
 import type { ProjectSettings } from '../../projects/index.ts'
 import { loadMergeRequest } from '../merge-requests/subject.ts'
+import { eachByItself } from './each.ts'
 import { merge } from './merge-service.ts'
 import { headPipeline } from './mergeable.ts'
 import { awaiting, findMerging } from './queries.ts'
@@ -18,6 +19,7 @@ import { type AwaitedRow, heldAfterPipeline, isAwaited, waitingAmong, waitingInt
 /**
  * Merges merge requests that wait for a pipeline of a commit in its own project, for the user who enabled the automatic merge, if
  * they are still allowed to. If something prevents the merge now, it keeps waiting for another pipeline, or until nothing does.
+ * A failure of one does not stop the others.
  */
 export const mergeAwaited = job({
   name: 'merge_when_pipeline_succeeds',
@@ -25,7 +27,7 @@ export const mergeAwaited = job({
   key: ({ projectId, sha }) => `merge_when_pipeline_succeeds:${projectId}:${sha}`,
   attempts: 5,
   async run({ projectId, sha }, ctx) {
-    for (const id of await awaiting(ctx.db, projectId, sha as Oid)) await mergeOne(ctx, id)
+    await eachByItself(await awaiting(ctx.db, projectId, sha as Oid), (id) => mergeOne(ctx, id))
   },
 })
 

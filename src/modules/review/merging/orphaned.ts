@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import type { Tx } from '../../../db/db.ts'
 import { enqueueEach, job } from '../../../jobs/job.ts'
 import { findAccount } from '../../accounts/index.ts'
-import { findMerging, openFromDeleted } from './queries.ts'
-import { becomeClosed } from './update.ts'
+import { closeInJob } from './each.ts'
+import { openFromDeleted } from './queries.ts'
 
 /** Closes a merge request whose source project is deleted, as the user who deleted it if the account still exists. */
 export const closeOrphaned = job({
@@ -12,13 +12,8 @@ export const closeOrphaned = job({
   key: ({ mergeRequestId }) => `close_orphaned_merge_request:${mergeRequestId}`,
   attempts: 10,
   async run({ mergeRequestId, actorId }, ctx) {
-    const row = await findMerging(ctx.db, mergeRequestId)
-    if (!row || row.source) return
-    if (row.state === 'locked') throw new Error('a merge is in progress')
-    if (row.state !== 'opened') return
     const actor = actorId === null ? undefined : await findAccount(ctx.db, String(actorId))
-    if (!(await becomeClosed(ctx, row, actor?.user_id ?? null)))
-      throw new Error('the merge request changed concurrently')
+    await closeInJob(ctx, mergeRequestId, actor?.user_id ?? null, ({ source }) => !source)
   },
 })
 

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { job } from '../../../jobs/job.ts'
 import { findForkRelation } from '../../repository/index.ts'
-import { findMerging, openAround } from './queries.ts'
-import { becomeClosed } from './update.ts'
+import { closeInJob, eachByItself } from './each.ts'
+import { openAround } from './queries.ts'
 
 /** Closes merge requests from a project into projects outside its fork network, as the user who unlinked it. */
 export const closeUnlinked = job({
@@ -15,9 +15,10 @@ export const closeUnlinked = job({
     const targets = new Set(outgoing.map((row) => row.project_id))
     for (const targetId of targets)
       if ((await findForkRelation(ctx.db, projectId, targetId)).related) targets.delete(targetId)
-    for (const { id } of outgoing.filter((row) => targets.has(row.project_id))) {
-      const row = await findMerging(ctx.db, id)
-      if (row?.state === 'opened') await becomeClosed(ctx, row, actorId)
-    }
+    const unlinked = outgoing.filter((row) => targets.has(row.project_id))
+    await eachByItself(
+      unlinked.map(({ id }) => id),
+      (id) => closeInJob(ctx, id, actorId),
+    )
   },
 })

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
-import type { Ctx } from '../../../api/ctx.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { ancestorsAmong } from '../../../git/history/ancestry.ts'
 import { enqueueEach, enqueueWhere, job } from '../../../jobs/job.ts'
 import { findProject, openRepository } from '../../projects/index.ts'
 import { uncheckInto } from '../merge-requests/merge-status-queries.ts'
+import { eachByItself } from './each.ts'
 import { readBranch } from './heads.ts'
 import { type OpenRow, openAround } from './queries.ts'
 import { syncWithBranches } from './update.ts'
@@ -43,7 +43,7 @@ export const updateMergeRequests = job({
       for (const row of into) if (had && hasTurned(row, had)) moved.add(row.id)
       await uncheckInto(ctx.db, projectId, branch, target ?? null)
     }
-    await eachByItself(ctx, [...moved])
+    await eachByItself(moved, (id) => syncWithBranches(ctx, id))
   },
 })
 
@@ -65,10 +65,3 @@ const oidsOf = (rows: readonly OpenRow[]): Oid[] =>
 /** Whether the target, which has these commits, gained the head or lost commits. */
 const hasTurned = ({ head_oid, start_oid, commits }: OpenRow, had: ReadonlySet<Oid>): boolean =>
   (head_oid !== null && commits > 0 && had.has(head_oid)) || (start_oid !== null && !had.has(start_oid))
-
-async function eachByItself(ctx: Ctx, ids: readonly number[]): Promise<void> {
-  const errors: unknown[] = []
-  for (const id of ids) await syncWithBranches(ctx, id).catch((error: unknown) => errors.push(error))
-  if (errors.length > 0)
-    throw new AggregateError(errors, `${errors.length} merge requests cannot be brought up to date`)
-}

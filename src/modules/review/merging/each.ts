@@ -1,0 +1,28 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { findMerging, type MergingRow } from './queries.ts'
+import { becomeClosed } from './update.ts'
+
+/**
+ * Takes a step of a job for each of these merge requests. A failure of one does not stop the others; all are thrown at the end, so that
+ * the job is tried again.
+ */
+export async function eachByItself(ids: Iterable<number>, step: (id: number) => Promise<void>): Promise<void> {
+  const errors: unknown[] = []
+  for (const id of ids) await step(id).catch((error: unknown) => errors.push(error))
+  if (errors.length > 0)
+    throw new AggregateError(errors, `${errors.length} merge requests cannot be brought up to date`)
+}
+
+/** Closes a merge request if it is still open, and `isMeant`. Throws, so that the job is tried again, if it is being merged or changed. */
+export async function closeInJob(
+  ctx: Ctx,
+  id: number,
+  actorId: number | null,
+  isMeant: (row: MergingRow) => boolean = () => true,
+): Promise<void> {
+  const row = await findMerging(ctx.db, id)
+  if (!row || !isMeant(row)) return
+  if (row.state === 'locked') throw new Error('a merge is in progress')
+  if (row.state === 'opened' && !(await becomeClosed(ctx, row, actorId)))
+    throw new Error('the merge request changed concurrently')
+}
