@@ -126,8 +126,10 @@ const duplicate: IssueCommand = {
     const [named] = await issuesNamed(ctx, subject, argument)
     const other = named && named.id !== subject.issue.id ? await commentable(ctx, named.id) : undefined
     if (!other) return undefined
-    if (subject.state === 'opened') edit.state_event = 'close'
+    const closes = subject.state === 'opened'
+    if (closes) edit.state_event = 'close'
     return {
+      follows: closes,
       says: `Closed this issue as a duplicate of ${argument}.`,
       run: (context) => noteDuplicate(context, subject.issue, other),
     }

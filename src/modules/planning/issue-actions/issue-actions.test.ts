@@ -160,6 +160,20 @@ describe('quick actions of issues', () => {
     ])
   })
 
+  test('an issue that stays open because another quick action is refused is not marked as a duplicate', async ({
+    world,
+  }) => {
+    const other = await openIssue(world)
+    const { at } = await openIssue(world, { project: other.project })
+    const body = `/duplicate #${other.record.iid}\n/title ${'x'.repeat(300)}`
+    expect((await world.root.post(`${at}/notes`, { body })).json.summary).toEqual([
+      'Could not apply duplicate command.',
+      'Could not apply title command.',
+    ])
+    expect((await world.root.get(at)).json.state).toBe('opened')
+    for (const each of [at, other.at]) expect((await world.root.get(`${each}/notes`)).json).toEqual([])
+  })
+
   test('an issue is not marked as a duplicate of one on which the caller may not comment, which gets no note', async ({
     world,
   }) => {

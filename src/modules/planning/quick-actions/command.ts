@@ -43,7 +43,12 @@ export type ScheduledCommanded<E extends SharedEdit> = Commanded<E> & {
 }
 
 /** The effect of one action: a change of the common update, or something done after it. */
-type Effect = { readonly says: string; readonly run?: (ctx: Ctx) => Promise<unknown> }
+type Effect = {
+  readonly says: string
+  readonly run?: (ctx: Ctx) => Promise<unknown>
+  /** Whether it runs only if the common update succeeds, of which it is a consequence. */
+  readonly follows?: boolean
+}
 
 /** A quick action. */
 export type Command<E extends SharedEdit, T extends Commanded<E> = Commanded<E>> = {
@@ -115,8 +120,11 @@ async function apply<E extends SharedEdit, T extends Commanded<E>>(
   const isUpdated = Object.keys(edit).length === 0 || (await succeeds(() => subject.update(ctx, edit)))
   const summary: string[] = []
   for (const { name, needs, effect } of planned) {
-    const { run } = effect ?? {}
-    const isDone = effect !== undefined && (run ? await succeeds(() => run(asking(ctx, subject, needs))) : isUpdated)
+    const { run, follows = run === undefined } = effect ?? {}
+    const isDone =
+      effect !== undefined &&
+      (isUpdated || !follows) &&
+      (!run || (await succeeds(() => run(asking(ctx, subject, needs)))))
     summary.push(isDone ? effect.says : couldNot(name))
   }
   return { changes: isUpdated ? edit : {}, summary }
