@@ -69,6 +69,7 @@ export {
   type SharedEdit,
 } from './quick-actions/command.ts'
 export { withoutQuickActions } from './quick-actions/description.ts'
+export { addToList, removeFromList, replaceList } from './quick-actions/lists.ts'
 export { sharedCommands } from './quick-actions/shared.ts'
 export { followMilestonesOfReleases, replaceLeftMilestonesOfReleases } from './release-milestones/move-queries.ts'
 export { type RenderedTexts, render_html, renderedFields, renderedOf, renderTexts } from './rendered-texts/rendered.ts'

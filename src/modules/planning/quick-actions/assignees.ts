@@ -2,6 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { readersByName } from '../../discussion/index.ts'
 import { namedUsers } from './arguments.ts'
 import type { Command, Commanded, ScheduledCommanded, SharedEdit } from './command.ts'
+import { addToList, removeFromList, replaceList } from './lists.ts'
 
 type Shared = Command<SharedEdit, ScheduledCommanded<SharedEdit>>
 
@@ -15,13 +16,15 @@ export async function usersNamed(ctx: Ctx, { noteable }: Commanded<SharedEdit>, 
   return { ids: users.map(({ id }) => id), text: listed(users.map(({ username }) => `@${username}`)) }
 }
 
+const assignees = { all: 'assignee_ids', added: 'add_assignee_ids', removed: 'remove_assignee_ids' } as const
+
 const assign: Shared = {
   names: ['assign'],
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
     const { ids, text } = await usersNamed(ctx, subject, argument)
     if (ids.length === 0) return undefined
-    edit.add_assignee_ids = [...(edit.add_assignee_ids ?? []), ...ids]
+    addToList(edit, assignees, ids)
     return { says: `Assigned ${text}.` }
   },
 }
@@ -31,13 +34,12 @@ const unassign: Shared = {
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
     if (argument === '') {
-      delete edit.add_assignee_ids
-      edit.assignee_ids = []
+      replaceList(edit, assignees, [])
       return { says: 'Removed all assignees.' }
     }
     const { ids, text } = await usersNamed(ctx, subject, argument)
     if (ids.length === 0) return undefined
-    edit.remove_assignee_ids = [...(edit.remove_assignee_ids ?? []), ...ids]
+    removeFromList(edit, assignees, ids)
     return { says: `Removed ${ids.length === 1 ? 'assignee' : 'assignees'} ${text}.` }
   },
 }
@@ -48,8 +50,7 @@ const reassign: Shared = {
   async plan({ ctx, subject, argument, edit }) {
     const { ids, text } = await usersNamed(ctx, subject, argument)
     if (ids.length === 0) return undefined
-    delete edit.add_assignee_ids
-    edit.assignee_ids = ids
+    replaceList(edit, assignees, ids)
     return { says: `Changed assignees to ${text}.` }
   },
 }

@@ -2,6 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { findUsableLabels } from '../labels/assign-queries.ts'
 import { namedLabels } from './arguments.ts'
 import type { Command, Commanded, SharedEdit } from './command.ts'
+import { addToList, removeFromList, replaceList } from './lists.ts'
 
 type Common = Command<SharedEdit>
 
@@ -15,13 +16,15 @@ async function labelsNamed(ctx: Ctx, { noteable }: Commanded<SharedEdit>, argume
   }
 }
 
+export const labelLists = { all: 'labels', added: 'add_labels', removed: 'remove_labels' } as const
+
 const label: Common = {
   names: ['label', 'labels'],
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
     const { titles, text } = await labelsNamed(ctx, subject, argument)
     if (titles.length === 0) return undefined
-    edit.add_labels = [...(edit.add_labels ?? []), ...titles]
+    addToList(edit, labelLists, titles)
     return { says: `Added ${text}.` }
   },
 }
@@ -31,13 +34,12 @@ const unlabel: Common = {
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
     if (argument === '') {
-      delete edit.add_labels
-      edit.labels = []
+      replaceList(edit, labelLists, [])
       return { says: 'Removed all labels.' }
     }
     const { titles, text } = await labelsNamed(ctx, subject, argument)
     if (titles.length === 0) return undefined
-    edit.remove_labels = [...(edit.remove_labels ?? []), ...titles]
+    removeFromList(edit, labelLists, titles)
     return { says: `Removed ${text}.` }
   },
 }
@@ -48,8 +50,7 @@ const relabel: Common = {
   async plan({ ctx, subject, argument, edit }) {
     const { titles, text } = await labelsNamed(ctx, subject, argument)
     if (titles.length === 0) return undefined
-    delete edit.add_labels
-    edit.labels = titles
+    replaceList(edit, labelLists, titles)
     return { says: `Replaced all labels with ${text}.` }
   },
 }

@@ -14,7 +14,8 @@ import { findMilestoneByTitle } from '../milestones/queries.ts'
 import { namedMilestone } from './arguments.ts'
 import { assigneeCommands } from './assignees.ts'
 import type { Command, Commanded, ScheduledCommanded, SharedEdit } from './command.ts'
-import { labelCommands } from './labels.ts'
+import { labelCommands, labelLists } from './labels.ts'
+import { addToList } from './lists.ts'
 import { timeCommands } from './time-tracking.ts'
 
 type Common = Command<SharedEdit>
@@ -91,7 +92,11 @@ const copyMetadata: Shared = {
     const [named] = await issuesNamed(ctx, subject, argument)
     const [source] = named ? await findIssueRecords(ctx.db, ctx.actor, [named.id]) : []
     if (!source) return undefined
-    edit.add_labels = [...(edit.add_labels ?? []), ...source.labels.map(({ name }) => name)]
+    addToList(
+      edit,
+      labelLists,
+      source.labels.map(({ name }) => name),
+    )
     if (source.milestone) edit.milestone_id = source.milestone.id
     return { says: `Copied labels and milestone from ${argument}.` }
   },

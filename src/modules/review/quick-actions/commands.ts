@@ -6,9 +6,12 @@ import { forbidden, rowNotFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import type { QuickActions } from '../../discussion/index.ts'
 import {
+  addToList,
   type Command,
   commandSet,
   type Right,
+  removeFromList,
+  replaceList,
   type ScheduledCommanded,
   type SharedEdit,
   sharedCommands,
@@ -65,13 +68,15 @@ const targetBranch: MergeRequestCommand = {
   },
 }
 
+const reviewers = { all: 'reviewer_ids', added: 'add_reviewer_ids', removed: 'remove_reviewer_ids' } as const
+
 const requestReview: MergeRequestCommand = {
   names: ['assign_reviewer', 'reviewer', 'request_review'],
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
     const { ids, text } = await usersNamed(ctx, subject, argument)
     if (ids.length === 0) return undefined
-    edit.add_reviewer_ids = [...(edit.add_reviewer_ids ?? []), ...ids]
+    addToList(edit, reviewers, ids)
     return { says: `Requested a review from ${text}.` }
   },
 }
@@ -81,13 +86,12 @@ const removeReviewer: MergeRequestCommand = {
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
     if (argument === '') {
-      delete edit.add_reviewer_ids
-      edit.reviewer_ids = []
+      replaceList(edit, reviewers, [])
       return { says: 'Removed all reviewers.' }
     }
     const { ids, text } = await usersNamed(ctx, subject, argument)
     if (ids.length === 0) return undefined
-    edit.remove_reviewer_ids = [...(edit.remove_reviewer_ids ?? []), ...ids]
+    removeFromList(edit, reviewers, ids)
     return { says: `Removed the request to ${text} to review.` }
   },
 }

@@ -4,6 +4,38 @@ import { storedProject } from '../../repository/commits/testing.ts'
 import { forkOf, openMergeRequest } from '../merge-requests/testing.ts'
 
 describe('quick actions of merge requests', () => {
+  test('quick actions that add and remove the same take effect in their order', async ({ world }) => {
+    const [dev, bob] = await Promise.all([world.user(), world.user()])
+    const { project, at } = await openMergeRequest(world, {
+      members: [
+        [dev, 'developer'],
+        [bob, 'developer'],
+      ],
+    })
+    for (const name of ['bug', 'new'])
+      await world.root.post(`/projects/${project.id}/labels`, { name, color: '#ff0000' })
+    const state = async () => {
+      const { assignees, reviewers, labels } = (await dev.get(at)).json
+      return [assignees, reviewers].map((users) => users.map(({ id }: any) => id)).concat([labels])
+    }
+    const apply = async (...actions: string[]) => {
+      expect((await dev.post(`${at}/notes`, { body: actions.join('\n') })).status).toBe(202)
+      return state()
+    }
+    const name = `@${bob.username}`
+    const added = [[bob.id], [bob.id], ['bug']]
+    const [remove, add] = [
+      [`/unassign ${name}`, `/unassign_reviewer ${name}`, '/unlabel ~bug'],
+      [`/assign ${name}`, `/request_review ${name}`, '/label ~bug'],
+    ]
+    expect(await apply(...remove, ...add)).toEqual(added)
+    expect(await apply(...add, ...remove)).toEqual([[], [], []])
+    expect(await apply(...remove, ...add, ...remove)).toEqual([[], [], []])
+    expect(await apply(...remove, `/reassign ${name}`, '/relabel ~bug', add[1]!)).toEqual(added)
+    expect(await apply('/unassign', '/unassign_reviewer', '/unlabel', ...add)).toEqual(added)
+    expect(await apply('/relabel ~new', '/unlabel ~new', '/label ~bug')).toEqual(added)
+  })
+
   test('a note that consists of quick actions changes the merge request and is not stored', async ({ world }) => {
     const [dev, eve] = await Promise.all([world.user(), world.user()])
     const { project, at } = await openMergeRequest(world, {
