@@ -3,7 +3,7 @@ import { isTest, type Violation } from './rules.ts'
 
 /** The tables that each module, or folder of src, may write. */
 const owners: Readonly<Record<string, readonly string[]>> = {
-  instance: ['idempotency_keys', 'mails', 'term_agreements', 'terms'],
+  instance: ['idempotency_keys', 'mailed_causes', 'mails', 'term_agreements', 'terms'],
   namespaces: ['audience_counts', 'group_access', 'namespaces', 'project_access', 'routes'],
   accounts: [
     'access_token_limits',

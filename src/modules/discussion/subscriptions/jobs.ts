@@ -7,7 +7,7 @@ import { queues } from '../../../jobs/reaction.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { asAccounts } from '../../accounts/index.ts'
 import type { NotificationEvent, Recipient } from '../../groups/index.ts'
-import { deliver, delivery, sendMailsBy } from '../../instance/index.ts'
+import { beginMails, deliver, delivery, sendMailsBy } from '../../instance/index.ts'
 import { isNoteableType, kindOf, type PlannedType } from '../noteables/kinds.ts'
 import { excerptOf, noteMail, openingMail, todoMail } from './mails.ts'
 import {
@@ -62,6 +62,14 @@ export const sendNoteableMails = (tx: Tx, mails: readonly NoteableMail[]): Promi
     })),
   )
 
+/** Queues mails about noteables in a job, which may run twice: once for each cause. */
+async function mailOnce(ctx: Ctx, cause: string, mails: readonly NoteableMail[]): Promise<void> {
+  if (mails.length > 0)
+    await ctx.transaction(async (tx) => {
+      if (await beginMails(tx, cause)) await sendNoteableMails(tx, mails)
+    })
+}
+
 /** Mails a note to users whose notification settings ask for it. */
 export const mailNoteJob = job({
   name: 'tell_of_note',
@@ -73,16 +81,15 @@ export const mailNoteJob = job({
     if (!note || note.lately > mostAnHour) return
     const people = await recipientsOfNote(ctx.db, note)
     const html = await htmlFor(ctx, people, note)
-    await ctx.transaction((tx) =>
-      sendNoteableMails(
-        tx,
-        people.map((to) => ({
-          mail: noteMail(ctx.site, to, note, html.get(to.id)),
-          to,
-          noteable: note.noteable,
-          noteId: note.id,
-        })),
-      ),
+    await mailOnce(
+      ctx,
+      `note:${noteId}`,
+      people.map((to) => ({
+        mail: noteMail(ctx.site, to, note, html.get(to.id)),
+        to,
+        noteable: note.noteable,
+        noteId: note.id,
+      })),
     )
   },
 })
@@ -118,11 +125,10 @@ export const mailTodosJob = job({
   attempts: 5,
   async run({ todoIds }, ctx) {
     const todos = await recipientsOfTodos(ctx.db, todoIds, mostAnHour)
-    await ctx.transaction((tx) =>
-      sendNoteableMails(
-        tx,
-        todos.map((todo) => ({ mail: todoMail(ctx.site, todo), to: todo, noteable: todo.noteable })),
-      ),
+    await mailOnce(
+      ctx,
+      `todos:${todoIds[0]}`,
+      todos.map((todo) => ({ mail: todoMail(ctx.site, todo), to: todo, noteable: todo.noteable })),
     )
   },
 })
@@ -145,11 +151,10 @@ export const mailOpeningJob = job({
   async run({ type, id, actorId }, ctx) {
     if (!isOpening(type)) return
     const people = await recipientsOfOpening(ctx.db, type, { id, actorId }, openings[type], mostAnHour)
-    await ctx.transaction((tx) =>
-      sendNoteableMails(
-        tx,
-        people.map((each) => ({ mail: openingMail(ctx.site, each), to: each, noteable: each.noteable })),
-      ),
+    await mailOnce(
+      ctx,
+      `opening:${type}:${id}`,
+      people.map((each) => ({ mail: openingMail(ctx.site, each), to: each, noteable: each.noteable })),
     )
   },
 })

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { job } from '../../../jobs/job.ts'
 import { htmlOf } from './html.ts'
-import { deleteMail, deleteStaleMails, findFrame, findMail } from './queries.ts'
+import { deleteMail, deleteStaleMails, findFrame, findMail, forgetCauses } from './queries.ts'
 
 /** What all jobs that send a mail have in common, whatever they check before. The job's input is logged and mails contain secrets, so the text is in a row. */
 export const delivery = {
@@ -51,7 +51,7 @@ async function frameOf({ db, settings }: Ctx): Promise<{ readonly above: string[
   return { above: filled([header]), below: filled([settings.email_additional_text ?? '', footer]) }
 }
 
-/** Deletes mails that failed on every attempt. */
+/** Deletes mails that failed on every attempt, and what was remembered of their causes. */
 export const purgeStaleMails = job({
   name: 'purge_stale_mails',
   input: Type.Object({}),
@@ -59,6 +59,7 @@ export const purgeStaleMails = job({
   attempts: 3,
   every: { cron: '15 0 * * *', input: {} },
   async run(_input, ctx) {
+    await forgetCauses(ctx.db)
     const mails = await deleteStaleMails(ctx.db)
     if (mails > 0) ctx.log.warn({ mails }, 'deleted undeliverable mails')
   },

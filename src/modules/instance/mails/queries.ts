@@ -21,6 +21,14 @@ export const insertMails = async (tx: Tx, mails: readonly Mail[]): Promise<numbe
   return rows.map(({ id }) => id)
 }
 
+/** False if mails for this cause, such as a note, were queued before. Call it in the transaction that queues them. */
+export const beginMails = async (tx: Tx, cause: string): Promise<boolean> =>
+  (await tx.run(sql`insert into mailed_causes (cause) values (${cause}) on conflict do nothing`)) > 0
+
+/** A job is not repeated as late as after a week. */
+export const forgetCauses = (db: Db): Promise<number> =>
+  db.run(sql`delete from mailed_causes where created_at < now() - interval '7 days'`)
+
 /** A mail as it was queued; `html` is null if the HTML part shows the plain text. */
 export async function findMail(
   db: Db,

@@ -268,6 +268,34 @@ describe('mails about todos', () => {
   })
 })
 
+test('a job that runs again, because it was interrupted before the queue recorded its end, mails nothing twice', async ({
+  world,
+}) => {
+  const [author, watcher, assignee] = await people(world, 3)
+  const { at, id, project } = await openMergeRequest(world, {
+    members: [author!, watcher!, assignee!].map((who): [Client, 'developer'] => [who, 'developer']),
+  })
+  await watcher!.put(`/projects/${project.id}/notification_settings`, { level: 'watch' })
+  const { json: note } = await author!.post(`${at}/notes`, { body: 'Hello' })
+  await author!.put(at, { assignee_ids: [assignee!.id] })
+  const ctx = await world.app.open(null)
+  const [todos] = await world.takeJobs('tell_of_todos:%')
+  for (let run = 1; run <= 2; run++) {
+    await mailNoteJob.run({ noteId: note.id }, ctx)
+    await mailTodosJob.run(todos!.payload, ctx)
+    await mailOpeningJob.run({ type: 'MergeRequest', id, actorId: world.root.id }, ctx)
+  }
+  expect(await inbox(world, watcher!)).toHaveLength(2)
+  // The note and the assignment.
+  expect(await inbox(world, assignee!)).toHaveLength(2)
+  // Another todo about the same is another cause.
+  await assignee!.post('/todos/mark_as_done')
+  await author!.put(at, { assignee_ids: [] })
+  await author!.put(at, { assignee_ids: [assignee!.id] })
+  await mailTodos(world)
+  expect(await inbox(world, assignee!)).toHaveLength(3)
+})
+
 test('a new merge request is mailed to a watcher who was named or asked to approve before, once in all', async ({
   world,
 }) => {
