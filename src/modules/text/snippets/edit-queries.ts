@@ -111,6 +111,10 @@ export const deleteIncomplete = (db: Db, size: number): Promise<number> =>
     )
   `)
 
+/** Deletes a snippet that has no first commit. */
+export const deleteIfIncomplete = (db: Db, id: number): Promise<number> =>
+  db.run(sql`delete from snippets where id = ${id} and file_name = ''`)
+
 /** False if it is deleted already. */
 export const deleteSnippet = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from snippets where id = ${id}`)) > 0

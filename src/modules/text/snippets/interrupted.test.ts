@@ -4,10 +4,12 @@ import { eventsOf } from '../../../../test/tables/events.ts'
 import { ago } from '../../../../test/tables/statements.ts'
 import { changeSnippet, snippetIds } from '../../../../test/tables/text.ts'
 import { test, type World } from '../../../../test/world.ts'
+import type { Ctx } from '../../../api/ctx.ts'
 import { createSideRepository } from '../../pushes/index.ts'
 import { insertSnippet } from './edit-queries.ts'
 import { commitFiles, holderOf } from './files.ts'
 import { refreshSnippetJob, removeIncompleteSnippets } from './refresh.ts'
+import { createSnippet } from './service.ts'
 
 /** A snippet as its creation leaves it before the first commit. */
 async function begun(world: World) {
@@ -38,6 +40,27 @@ describe('the creation of a snippet that a crash interrupts', () => {
     await changeSnippet(world, id, { created_at: ago('25 hours') })
     await removeIncompleteSnippets.run({}, ctx)
     expect(await snippetIds(world, projectId)).toEqual([])
+  })
+
+  test('a snippet that a job has completed remains when the request that creates it fails afterwards', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const { id: projectId } = await world.project({ visibility: 'public', members: [[ann, 'reporter']] })
+    const ctx = await contextFor(world, ann)
+    const failing: Ctx = {
+      ...ctx,
+      async transaction(work) {
+        const queued = await world.takeJobs('refresh_snippet:%')
+        for (const { payload } of queued) await refreshSnippetJob.run(payload, await world.app.open(null))
+        if (queued.length > 0) throw new Error('the connection broke')
+        return ctx.transaction(work)
+      },
+    }
+    const files = { fileName: 'a', content: 'x' }
+    const made = createSnippet(failing, projectId, { title: 'Mine', visibility: 'private', files })
+    await expect(made).rejects.toThrow('the connection broke')
+    expect((await ann.get(`/projects/${projectId}/snippets`)).json).toMatchObject([{ title: 'Mine' }])
   })
 
   test('a job completes a snippet whose first commit is made, once', async ({ world }) => {

@@ -8,6 +8,7 @@ import { createSideRepository, removeSideRepositories } from '../../pushes/index
 import type { FileChange } from './changes.ts'
 import {
   countSizeOfSnippets,
+  deleteIfIncomplete,
   deleteSnippet,
   insertAgent,
   insertSnippet,
@@ -52,7 +53,8 @@ export async function createSnippet(ctx: Ctx, projectId: number | null, given: S
     await commitFiles(ctx, id, given.files, 'Initial commit')
     await refreshSnippet(ctx, id, authorId)
   } catch (error) {
-    await ctx.transaction((tx) => deleteSnippet(tx, id))
+    // The job after its commit may have completed it.
+    await deleteIfIncomplete(ctx.db, id)
     throw error
   }
   return getSnippet(ctx, id)
