@@ -505,3 +505,49 @@ describe('a quick action of a member who may only comment when its turn comes do
     expect((await world.root.get(`${there.at}/notes`)).json).toEqual([])
   })
 })
+
+describe('a member who lost a right while the request waited', () => {
+  test('does not withdraw an award', async ({ world }) => {
+    const { ann, there, leaves } = await twoIssues(world)
+    const { id } = (await ann.post(`${there.at}/award_emoji`, { name: 'tada' })).json
+    const refused = await answerDuring(
+      world,
+      () => ann.delete(`${there.at}/award_emoji/${id}`),
+      leaves,
+      (tx) => lockRow(tx, 'award_emoji', id),
+    )
+    expect(refused.status).toBe(404)
+    expect((await world.root.get(`${there.at}/award_emoji`)).json).toHaveLength(1)
+  })
+
+  test('resolves no discussions of the merge request that a new issue continues', async ({ world }) => {
+    const ann = await world.user()
+    const { project, id, iid, at } = await openMergeRequest(world, { members: [[ann, 'developer']] })
+    await world.root.post(`${at}/discussions`, { body: 'Why?' })
+    const made = await answerDuring(
+      world,
+      () =>
+        ann.post(`/projects/${project.id}/issues`, { title: 'Later', merge_request_to_resolve_discussions_of: iid }),
+      () => world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 20 }),
+      (tx) => lockRow(tx, 'merge_requests', id, 'no key update'),
+    )
+    expect(made.status).toBe(201)
+    expect((await world.root.get(`${at}/discussions`)).json[0].notes[0].resolved).toBe(false)
+  })
+
+  test('does not let others push to a source branch to which they cannot push any more', async ({ world }) => {
+    const ann = await world.user()
+    const project = await storedProject(world)
+    project.repository.commit({ a: 'a\n' })
+    const source = await forkOf(world, project, await world.user())
+    await world.root.post(`/projects/${source.id}/members`, { user_id: ann.id, access_level: 30 })
+    const { id, at } = await openMergeRequest(world, { project, source, author: ann })
+    const answer = await answerDuring(
+      world,
+      () => ann.put(at, { allow_collaboration: true, title: 'Renamed' }),
+      removed(world, 'projects', source, ann),
+      (tx) => lockRow(tx, 'merge_requests', id),
+    )
+    expect(answer).toMatchObject({ status: 200, json: { title: 'Renamed', allow_collaboration: false } })
+  })
+})

@@ -166,6 +166,27 @@ test('403 to the removal of an LFS lock by a member who was removed while the re
   expect((await lfs(world.root, project, 'GET', 'locks')).json.locks).toMatchObject([{ id: lock.id }])
 })
 
+test('403 to the removal by force of a lock of another user, for a maintainer who was demoted while it waited', async ({
+  world,
+}) => {
+  const [ann, bob] = [await world.user(), await world.user()]
+  const project = await world.project({
+    members: [
+      [ann, 'maintainer'],
+      [bob, 'developer'],
+    ],
+  })
+  const { lock } = (await lfs(bob, project, 'POST', 'locks', { json: { path: 'picture.psd' } })).json
+  const answer = await answerDuring(
+    world,
+    () => lfs(ann, project, 'POST', `locks/${lock.id}/unlock`, { json: { force: true } }),
+    () => world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 30 }),
+    (tx) => holdLock(tx, project.id, Number(lock.id)),
+  )
+  expect(answer.status).toBe(403)
+  expect((await lfs(world.root, project, 'GET', 'locks')).json.locks).toMatchObject([{ id: lock.id }])
+})
+
 test('403 to a file for a project, which is not stored, of a user who was blocked while the upload waited', async ({
   world,
 }) => {

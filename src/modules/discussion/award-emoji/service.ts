@@ -68,6 +68,7 @@ export async function withdrawAward(ctx: Ctx, awarded: Awarded, id: number): Pro
   if (award.user.id !== userId && !admin) throw unauthenticated()
   await ctx.transaction(async (tx) => {
     if (!(await deleteAward(tx, awarded.noteable, id))) throw rowNotFound()
+    await tx.requirePermission?.()
     await emit(tx, {
       kind: 'award_emoji_withdrawn',
       ...placeOf(awarded.noteable.holder),

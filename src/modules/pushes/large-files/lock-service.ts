@@ -1,11 +1,10 @@
 import { accountOf } from '../../../access/actor.ts'
-import { allows } from '../../../access/policy.ts'
-import { projectPolicy } from '../../../access/project-policy.ts'
+import { allowsNow } from '../../../api/allows-now.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { isTreePath } from '../../../git/format/path-bytes.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import type { ProjectSubject } from '../../projects/index.ts'
+import { type ProjectSubject, project as projectSubject } from '../../projects/index.ts'
 import {
   deleteLock,
   findLockAt,
@@ -53,7 +52,6 @@ export async function lockFile(
 
 /** Removes the caller's lock; with `force`, which needs a maintainer, the lock of any user. */
 export async function unlockFile(ctx: Ctx, project: ProjectSubject, id: number, force: boolean): Promise<LockRow> {
-  const actor = ctx.actor!
   const accountId = ownerOf(ctx)
   return await ctx.transaction(async (tx) => {
     const lock = await holdLock(tx, project.id, id)
@@ -61,7 +59,7 @@ export async function unlockFile(ctx: Ctx, project: ProjectSubject, id: number, 
     await tx.requirePermission?.()
     if (lock.owner_id !== accountId) {
       if (!force) throw new Failure('forbidden', `${lock.path} is locked by ${lock.owner_name}`)
-      if (!allows(projectPolicy.force_unlock, actor, project.facts))
+      if (!(await allowsNow(projectSubject, 'force_unlock', project.id, ctx, tx)))
         throw new Failure('forbidden', 'You must have maintainer access to force delete a lock')
     }
     await deleteLock(tx, id)

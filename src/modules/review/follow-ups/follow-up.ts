@@ -1,10 +1,11 @@
 import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
 import { allows } from '../../../access/policy.ts'
+import { allowsNow } from '../../../api/allows-now.ts'
 import { resolveHeld } from '../../discussion/index.ts'
 import type { FindFollowUp } from '../../planning/index.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { findMergeRequest, touchMergeRequest } from '../merge-requests/queries.ts'
-import { mergeRequestFacts } from '../merge-requests/subject.ts'
+import { mergeRequest, mergeRequestFacts } from '../merge-requests/subject.ts'
 import { type UnresolvedRow, unresolvedOf } from './queries.ts'
 
 /** Finds what a new issue takes over from the discussions of a merge request. They stay open if the caller may not resolve them. */
@@ -19,6 +20,8 @@ export const followUpOf: FindFollowUp = async (ctx, project, { mergeRequestIid, 
     description: descriptionOf(discussions, row.iid, page),
     async resolve(tx) {
       if (!mayResolve || discussions.length === 0 || !(await touchMergeRequest(tx, row.id))) return
+      const path = { id: String(project.id), merge_request_iid: row.iid }
+      if (!(await allowsNow(mergeRequest, 'resolve_discussion', path, ctx, tx))) return
       const noteable = { ...asNoteable(row), iid: row.iid }
       for (const { discussion_id } of discussions)
         await resolveHeld(tx, noteable, { discussionId: discussion_id }, ctx.actor!.id)

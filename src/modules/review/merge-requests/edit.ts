@@ -238,9 +238,12 @@ async function apply(
   const path = { id: String(project.id), merge_request_iid: row.iid }
   const ability = administers(edit) ? 'admin_merge_request' : 'update_merge_request'
   if (tx.requirePermission && !(await allowsNow(mergeRequest, ability, path, ctx, tx))) throw forbidden()
+  const mayAllow =
+    prepared.mayAllowCollaboration &&
+    (edit.allow_collaboration === undefined || !tx.requirePermission || (await mayAllowNow(ctx, tx, project, row)))
   const actorId = ctx.actor!.id
   const before = await readFacts(tx, id)
-  await saveValues(tx, id, valuesOf(row, edit, prepared, actorId))
+  await saveValues(tx, id, valuesOf(row, edit, { ...prepared, mayAllowCollaboration: mayAllow }, actorId))
   const assignees = peopleAfter(ctx, before.assignee_ids, {
     replaced: prepared.assignees,
     added: prepared.addedAssignees,
@@ -269,6 +272,18 @@ async function apply(
   ])
   if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
   await emitChanges(tx, id, actorId, changes, now)
+}
+
+/** Whether the caller may still let others push to the source branch. */
+async function mayAllowNow(
+  ctx: Ctx,
+  tx: Tx,
+  project: ProjectSubject,
+  { source_project_id: id }: Pick<MergeRequestRow, 'source_project_id'>,
+): Promise<boolean> {
+  const now = { ...ctx, db: tx }
+  const source = id === null ? undefined : await loadProject(String(id), now)
+  return source !== undefined && mayAllowCollaboration(now, source, project)
 }
 
 /** The target branch cannot change once the merge request is merged or locked. */
