@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { answerDuring } from '../../../../test/during.ts'
 import { auditOfNoun, eventsOf } from '../../../../test/tables/events.ts'
+import { lockTable } from '../../../../test/tables/instance.ts'
 import { approvalsOf } from '../../../../test/tables/review.ts'
 import { Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
@@ -211,4 +213,21 @@ describe('approval settings of a project', () => {
     await mergeAwaiting(world)
     expect((await dan.get(at)).json.state).toBe('merged')
   })
+})
+
+test('all settings of approvals change at once', async ({ world }) => {
+  const project = await world.project()
+  const settings = { approvals_before_merge: 2, require_password_to_approve: true }
+  const before = async () => {
+    const shown = await world.root.get(`/projects/${project.id}`)
+    expect(shown.json.approvals_before_merge).toBe(0)
+    return shown
+  }
+  const changed = await answerDuring(
+    world,
+    () => world.root.post(`/projects/${project.id}/approvals`, settings),
+    before,
+    (tx) => lockTable(tx, 'approval_settings'),
+  )
+  expect(changed.json).toMatchObject(settings)
 })

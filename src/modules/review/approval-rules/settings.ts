@@ -1,4 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { editProject, lockToChange, type ProjectSubject } from '../../projects/index.ts'
@@ -39,21 +40,28 @@ export async function changeApprovalSettings(
     throw invalidFields({
       selective_code_owner_removals: ['is not supported: approvals of code owners are like others'],
     })
-  const before = await getApprovalSettings(ctx, project.id)
-  if (approvals_before_merge !== undefined && approvals_before_merge !== before.approvals_before_merge)
-    await editProject(ctx, project, { approvals_before_merge })
+  const save = (tx: Tx) => saveChanged(tx, project.id, ctx.actor!.id, settings)
+  if (approvals_before_merge !== undefined) await editProject(ctx, project, { approvals_before_merge }, save)
+  else
+    await ctx.transaction(async (tx) => {
+      await lockToChange(tx, project.id)
+      await save(tx)
+    })
+}
+
+/** Saves settings of a project, whose row is locked, if one of them differs. */
+async function saveChanged(
+  tx: Tx,
+  projectId: number,
+  actorId: number,
+  settings: Omit<ApprovalSettingsInput, 'approvals_before_merge' | 'selective_code_owner_removals'>,
+): Promise<void> {
+  const before = await findApprovalSettings(tx, projectId)
+  if (!before) throw rowNotFound()
   const changed = Object.entries(settings).flatMap(([name, value]) =>
     value === undefined || value === before[name as keyof typeof settings] ? [] : [name],
   )
-  if (changed.length > 0)
-    await ctx.transaction(async (tx) => {
-      await lockToChange(tx, project.id)
-      await saveApprovalSettings(tx, project.id, settings)
-      await emit(tx, {
-        kind: 'approval_settings_changed',
-        projectId: project.id,
-        actorId: ctx.actor!.id,
-        payload: { changed },
-      })
-    })
+  if (changed.length === 0) return
+  await saveApprovalSettings(tx, projectId, settings)
+  await emit(tx, { kind: 'approval_settings_changed', projectId, actorId, payload: { changed } })
 }
