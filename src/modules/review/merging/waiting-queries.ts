@@ -118,5 +118,6 @@ export const heldAfterPipeline = (db: Db): Promise<AwaitedRow[]> =>
         and m.source_project_id is not null
         and m.merge_error is null
         and ${newestStatus} = any(${statuses.filter(isPassing)}::text[])
+      order by 1, 2
     `,
   )
