@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, listOf, notNull, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
-import { isLongAgo, raw, type Sql, sql } from '../../../db/sql.ts'
+import { isLongAgo, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 
 /** Transport through which refs were changed. */
@@ -235,17 +235,22 @@ export const repositoriesBeingPushed = (db: Db): Promise<{ id: number; repositor
     `,
   )
 
-/** Pushes that are pending for longer than this, oldest first, at most 1,000. */
-export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise<number[]> {
+/** Pushes after this id that are pending for longer than this, oldest first, at most `size`. */
+export async function unsettledPushes(
+  db: Db,
+  olderThanSeconds: number,
+  { after, size }: { readonly after: number; readonly size: number },
+): Promise<number[]> {
   const rows = await db.rows(
     { id: integer },
     sql`
       select id
       from pushes
       where state = 'intended'
+        and id > ${after}
         and ${isLongAgo(raw('created_at'), sql`make_interval(secs => ${olderThanSeconds}::double precision)`)}
       order by id
-      limit 1000
+      limit ${literal(size)}
     `,
   )
   return rows.map(({ id }) => id)

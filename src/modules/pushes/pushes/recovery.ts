@@ -9,6 +9,8 @@ import { repositoriesBeingPushed, unsettledPushes } from './queries.ts'
 
 /** A push takes milliseconds from its decision to its last ref; after this time it counts as interrupted. */
 const interruptedAfterSeconds = 120
+/** Pushes that are read at once. */
+const usualBatchSize = 1000
 /** Less than the time between two runs of the job. */
 const seenForMs = 30_000
 
@@ -34,9 +36,10 @@ export async function recoverPushes(
   ctx: Ctx,
   olderThanSeconds: number,
   isCutOff: (ids: readonly number[]) => readonly number[] = (ids) => ids,
+  batchSize = usualBatchSize,
 ): Promise<number> {
   let recovered = 0
-  for (const id of isCutOff(await unsettledPushes(ctx.db, olderThanSeconds))) {
+  for (const id of isCutOff(await allUnsettled(ctx.db, olderThanSeconds, batchSize))) {
     try {
       await settle(ctx, id)
       recovered++
@@ -45,6 +48,16 @@ export async function recoverPushes(
     }
   }
   return recovered
+}
+
+/** Also those after a thousand that cannot be settled. */
+async function allUnsettled(db: Db, olderThanSeconds: number, size: number): Promise<number[]> {
+  const all: number[] = []
+  for (;;) {
+    const ids = await unsettledPushes(db, olderThanSeconds, { after: all.at(-1) ?? 0, size })
+    all.push(...ids)
+    if (ids.length < size) return all
+  }
 }
 
 /** Pushes found unsettled, with the time by a monotonic clock. */
@@ -56,7 +69,8 @@ const found = new Map<number, number>()
  */
 function seenBefore(ids: readonly number[]): readonly number[] {
   const now = performance.now()
-  for (const id of found.keys()) if (!ids.includes(id)) found.delete(id)
+  const still = new Set(ids)
+  for (const id of found.keys()) if (!still.has(id)) found.delete(id)
   for (const id of ids) if (!found.has(id)) found.set(id, now)
   return ids.filter((id) => now - found.get(id)! > seenForMs)
 }
