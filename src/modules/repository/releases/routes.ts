@@ -2,6 +2,7 @@ import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Filled, List, Nullable, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
 import { project } from '../../projects/index.ts'
+import { maxReleaseNotes, maxTagMessage } from '../tags/limits.ts'
 import { releaseEntity } from './entity.ts'
 import { linkParams } from './link-routes.ts'
 import type { MilestonesOfReleases } from './milestones.ts'
@@ -9,8 +10,7 @@ import { releaseOrders, releaseRow, releasesOf } from './queries.ts'
 import { createRelease, editRelease, getLatestRelease, getRelease, removeRelease } from './service.ts'
 
 const tag_name = Text({ description: 'Tag name, URL-encoded' })
-const maxNotes = 1024 * 1024
-const description = Text({ maxLength: maxNotes, description: 'Release notes in Markdown' })
+const description = Text({ maxLength: maxReleaseNotes, description: 'Release notes in Markdown' })
 const released_at = Optional(Timestamp({ description: 'Release time; default: now' }))
 const titles = (description: string) => Optional(List(Text(), { maxItems: 100, description }))
 
@@ -73,7 +73,7 @@ export const releaseRoutes = (milestones: MilestonesOfReleases) => {
       params: Params({
         tag_name: Filled({ description: 'Name of the tag' }),
         tag_message: Optional(
-          Text({ maxLength: maxNotes, description: 'Message of an annotated tag, if the tag is created' }),
+          Text({ maxLength: maxTagMessage, description: 'Message of an annotated tag, if the tag is created' }),
         ),
         ref: Optional(Text({ description: 'Branch, tag or commit on which to create the tag' })),
         name: Optional(Text({ description: 'Name; default: the name of the tag' })),

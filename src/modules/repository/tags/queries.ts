@@ -16,7 +16,7 @@ export const findReleases = (db: Db, projectId: number, tags: readonly string[])
   )
 
 /** False if the tag has release notes already. */
-export const insertRelease = async (
+export const insertReleaseNotes = async (
   tx: Tx,
   release: { projectId: number; tag: string; description: string; authorId: number },
 ): Promise<boolean> =>
@@ -27,7 +27,12 @@ export const insertRelease = async (
   `)) > 0
 
 /** False if the tag has no release notes. */
-export const updateRelease = async (tx: Tx, projectId: number, tag: string, description: string): Promise<boolean> =>
+export const updateReleaseNotes = async (
+  tx: Tx,
+  projectId: number,
+  tag: string,
+  description: string,
+): Promise<boolean> =>
   (await tx.run(sql`
     update releases
     set description = ${description}, updated_at = now()

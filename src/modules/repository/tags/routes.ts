@@ -3,6 +3,7 @@ import { Filled, OneOf, Optional, Params, Text } from '../../../api/params/types
 import { openRepository, project } from '../../projects/index.ts'
 import { pageTokenParam, refPage } from '../branches/ref-page.ts'
 import { Tag, TagRelease } from './entity.ts'
+import { maxReleaseNotes, maxTagMessage } from './limits.ts'
 import {
   addRelease,
   createTag,
@@ -16,8 +17,7 @@ import {
 } from './service.ts'
 
 const tagName = Text({ description: 'Tag name, URL-encoded' })
-const maxNotes = 1024 * 1024
-const description = Text({ maxLength: maxNotes, description: 'Release notes in Markdown' })
+const description = Text({ maxLength: maxReleaseNotes, description: 'Release notes in Markdown' })
 
 export const tagRoutes = [
   /** One process for all names. */
@@ -71,9 +71,9 @@ export const tagRoutes = [
     params: Params({
       tag_name: Filled({ description: 'Name of the new tag' }),
       ref: Filled({ description: 'Branch, tag or commit on which to create it' }),
-      message: Optional(Text({ maxLength: maxNotes, description: 'Message; creates an annotated tag' })),
+      message: Optional(Text({ maxLength: maxTagMessage, description: 'Message; creates an annotated tag' })),
       release_description: Optional(
-        Text({ maxLength: maxNotes, description: 'Release notes in Markdown; creates a release' }),
+        Text({ maxLength: maxReleaseNotes, description: 'Release notes in Markdown; creates a release' }),
       ),
     }),
     returns: Tag,

@@ -18,7 +18,7 @@ import { searchNames } from '../branches/ref-search.ts'
 import { deleteRef } from '../commits/delete-ref.ts'
 import { refuseCollision } from '../commits/move-branch.ts'
 import type { TagRow } from './entity.ts'
-import { deleteRelease, findReleaseId, insertRelease, type ReleaseRow, updateRelease } from './queries.ts'
+import { deleteRelease, findReleaseId, insertReleaseNotes, type ReleaseRow, updateReleaseNotes } from './queries.ts'
 
 export const nameOfTag = ({ name }: RefTip): string => tagName(name) ?? name
 
@@ -128,7 +128,12 @@ export async function createTagIfMissing(
   if (description !== undefined)
     await ctx.transaction(async (tx) => {
       if (outdated !== undefined) await endRelease(tx, ctx, project, name, outdated)
-      const isInserted = await insertRelease(tx, { projectId: project.id, tag: name, description, authorId: actor.id })
+      const isInserted = await insertReleaseNotes(tx, {
+        projectId: project.id,
+        tag: name,
+        description,
+        authorId: actor.id,
+      })
       if (isInserted) await emitReleaseEvent(tx, ctx, 'release_created', project, name)
     })
   return tagRow(ctx, repo, project, { name, oid: to })
@@ -181,7 +186,7 @@ export async function addRelease(
   if (!(await findTagRef(openRepository(ctx, project), tag))) throw notFound('Tag')
   const release = { projectId: project.id, tag, description, authorId: ctx.actor!.id }
   await ctx.transaction(async (tx) => {
-    const isInserted = await insertRelease(tx, release)
+    const isInserted = await insertReleaseNotes(tx, release)
     // The insert waits for changes of the project.
     await tx.requirePermission?.()
     if (!isInserted) throw conflict('Release already exists')
@@ -199,7 +204,7 @@ export async function editRelease(
 ): Promise<ReleaseRow> {
   if (!(await findTagRef(openRepository(ctx, project), tag))) throw notFound('Tag')
   await ctx.transaction(async (tx) => {
-    const isUpdated = await updateRelease(tx, project.id, tag, description)
+    const isUpdated = await updateReleaseNotes(tx, project.id, tag, description)
     await tx.requirePermission?.()
     if (!isUpdated) throw notFound('Release')
     await emitReleaseEvent(tx, ctx, 'release_updated', project, tag)
