@@ -82,7 +82,7 @@ export const pushesRelations: readonly Relation[] = [
     columns: {
       protected_ref: { ...partOf('protected_refs'), column: 'protected_ref_id' },
       action: choice('push', 'merge', 'unprotect', 'create'),
-      access_level: orNull(level(0, 30, 40, 60)),
+      access_level: orNull(level(...Object.values(accessLevels))),
       user: { ...participantOrNull, column: 'user_id' },
       of_group: orNull(informs('nullif(t.group_id is not null, false)', flag)),
     },

@@ -1,7 +1,8 @@
 import { Flag, Id, List, OneOf, Optional, Params } from '../../../api/params/types.ts'
+import { accessLevels } from './levels.ts'
 import type { Grant } from './queries.ts'
 
-const levels = [0, 30, 40, 60] as const
+const levels = Object.values(accessLevels)
 
 /** `push_access_level` and its like. */
 export const levelParam = (what: string) =>

@@ -5,7 +5,7 @@ import { raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import { isFinished, type Status } from '../../ci/index.ts'
+import { statuses as allStatuses, isFinished, type Status } from '../../ci/index.ts'
 import type { Report } from './report.ts'
 
 /** A status with attributes of its pipeline. */
@@ -15,18 +15,7 @@ export const statusRow = {
   /** Short name of a branch or tag. */
   ref: text,
   stage: text,
-  status: oneOf<Status>(
-    'created',
-    'scheduled',
-    'failed',
-    'preparing',
-    'pending',
-    'running',
-    'success',
-    'canceled',
-    'skipped',
-    'manual',
-  ),
+  status: oneOf(...allStatuses),
   failure_reason: nullable(text),
   allow_failure: boolean,
   target_url: nullable(text),
@@ -135,21 +124,7 @@ export type StatusKey = {
 /** The newest unfinished status. */
 export const findOpenStatus = (tx: Tx, key: StatusKey): Promise<{ id: number; status: Status } | undefined> =>
   tx.row(
-    {
-      id: integer,
-      status: oneOf<Status>(
-        'created',
-        'scheduled',
-        'failed',
-        'preparing',
-        'pending',
-        'running',
-        'success',
-        'canceled',
-        'skipped',
-        'manual',
-      ),
-    },
+    { id: integer, status: oneOf(...allStatuses) },
     sql`
       select id, status
       from commit_statuses

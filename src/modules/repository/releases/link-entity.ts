@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import type { LinkRow } from './link-queries.ts'
+import { type LinkRow, linkTypes } from './link-queries.ts'
 
 export const LinkSchema = Type.Object(
   {
@@ -11,7 +11,7 @@ export const LinkSchema = Type.Object(
     url: Type.String({ description: 'URL of the link' }),
     direct_asset_url: Type.String({ description: 'Same as `url`' }),
     external: Type.Boolean({ description: 'True for a link outside the project' }),
-    link_type: Type.String({ description: 'Kind of the file', enum: ['other', 'runbook', 'image', 'package'] }),
+    link_type: Type.String({ description: 'Kind of the file', enum: [...linkTypes] }),
   },
   { title: 'ReleaseLink' },
 )

@@ -8,7 +8,7 @@ export const linkTypes = ['other', 'runbook', 'image', 'package'] as const
 export const linkValuesRow = {
   name: text,
   url: text,
-  link_type: oneOf<(typeof linkTypes)[number]>('other', 'runbook', 'image', 'package'),
+  link_type: oneOf(...linkTypes),
 }
 export type LinkValues = RowOf<typeof linkValuesRow>
 
