@@ -78,19 +78,21 @@ export async function addIssue(ctx: Ctx, epic: EpicSubject, issueId: number): Pr
 const linkNotFound = () => notFound('Epic Issue')
 
 /** The link of an epic, with its issue, which the caller may administer. */
-async function getLink(ctx: Ctx, epic: EpicSubject, id: number): Promise<IssueSubject> {
+async function getLink(
+  ctx: Ctx,
+  epic: EpicSubject,
+  id: number,
+): Promise<{ readonly link: LinkRow; readonly issue: IssueSubject }> {
   const link = await findLink(ctx.db, epic.id, id)
   const issue = link && (await loadIssueById(link.issue_id, ctx))
   if (!issue) throw linkNotFound()
   if (!allows(issuePolicy.admin_issue, ctx.actor, issue.facts)) throw forbidden()
-  return issue
+  return { link, issue }
 }
 
 /** Takes an issue out of an epic. Returns the link as it was. */
 export async function removeIssue(ctx: Ctx, epic: EpicSubject, linkId: number): Promise<EpicIssueShown> {
-  const issue = await getLink(ctx, epic, linkId)
-  const link = await findLink(ctx.db, epic.id, linkId)
-  if (!link) throw linkNotFound()
+  const { link, issue } = await getLink(ctx, epic, linkId)
   const shown = await show(ctx, epic.id, link)
   await change(ctx, epic, issue, null)
   return shown
@@ -98,7 +100,7 @@ export async function removeIssue(ctx: Ctx, epic: EpicSubject, linkId: number): 
 
 /** Moves an issue of an epic next to another one. The neighbours are named by the ids of their links. */
 export async function placeIssue(ctx: Ctx, epic: EpicSubject, linkId: number, next: NextTo): Promise<void> {
-  const issue = await getLink(ctx, epic, linkId)
+  const { issue } = await getLink(ctx, epic, linkId)
   const neighbour = next.before ?? next.after
   if (neighbour === linkId) throw invalid('An issue cannot be moved next to itself')
   await ctx.transaction(async (tx) => {
