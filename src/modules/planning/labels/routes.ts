@@ -69,7 +69,10 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
       subject,
       allow: 'read_label',
       params: Params({
-        with_counts: Flag({ default: false, description: 'Include counts of open merge requests' }),
+        with_counts: Flag({
+          default: false,
+          description: 'Include counts of open and closed issues, and of open merge requests',
+        }),
         include_ancestor_groups,
         search: Optional(Text({ description: 'Part of title or description' })),
       }),

@@ -7,7 +7,7 @@ import { archiveBody } from './service.ts'
 
 const which = {
   sha: Optional(Text({ description: 'Branch, tag or commit; default: the default branch' })),
-  path: Optional(FilePath({ maxLength: maxPathLength, description: 'Only changes of this file or directory' })),
+  path: Optional(FilePath({ maxLength: maxPathLength, description: 'Only this file or directory' })),
 }
 
 const headers = { 'Content-Disposition': 'Name of the file: project, ref and commit' }

@@ -152,7 +152,9 @@ export const basicFields = {
   latest_build_finished_at: nullable(timestamp(), {
     description: 'Time at which `pipeline` finished; null without one',
   }),
-  first_deployed_to_production_at: nullable(timestamp('Always null; deployments are not supported')),
+  first_deployed_to_production_at: nullable(
+    timestamp('Always null: which merge requests a deployment contains is not recorded'),
+  ),
   diff_refs: nullable(
     Type.Object(
       {

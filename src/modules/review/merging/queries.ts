@@ -179,7 +179,8 @@ export const openFromDeleted = async (db: Db): Promise<number[]> =>
     )
   ).map(({ id }) => id)
 
-export const closeForMissingSource = (tx: Tx, id: number, actorId: number | null): Promise<number> =>
+/** Closes it because its source is gone or is outside the fork network. */
+export const markClosed = (tx: Tx, id: number, actorId: number | null): Promise<number> =>
   tx.run(sql`
     update merge_requests
     set state = 'closed', closed_at = now(), closed_by_id = ${actorId}, updated_at = now(), merge_status = ${unchecked},

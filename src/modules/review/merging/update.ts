@@ -19,12 +19,12 @@ import { bringHead, type Heads, readHeads, targetRepository } from './heads.ts'
 import { outdatedDiscussions } from './outdated.ts'
 import { lastMover } from './push-queries.ts'
 import {
-  closeForMissingSource,
   commitsOfVersion,
   findMerging,
   forgetConsent,
   lockMerging,
   type MergingRow,
+  markClosed,
   markMergedByHand,
 } from './queries.ts'
 import { settleMerge } from './settle.ts'
@@ -95,10 +95,10 @@ async function becomeMerged(
   })
 }
 
-/** Closes it because the source branch is gone. False if it was changed concurrently. */
+/** Closes it because its source branch or project is gone, or the project has left the fork network. False if it was changed concurrently. */
 export const becomeClosed = (ctx: Ctx, row: MergingRow, actorId: number | null): Promise<boolean> =>
   unlessChanged(ctx, row, async (tx) => {
-    await closeForMissingSource(tx, row.id, actorId)
+    await markClosed(tx, row.id, actorId)
     await emitEnd(tx, row, 'merge_request_closed', actorId)
   })
 
