@@ -24,6 +24,15 @@ test('jobs that run alone have a key, with which they are tried again', () => {
   expect(alone.filter((job) => job.key === undefined)).toEqual([])
 })
 
+test.for([
+  ['tell_of_note', 'mail_note'],
+  ['tell_of_todos', 'mail_todos'],
+] as const)('a job that the previous release queued as %s runs as %s', ([before, now]) => {
+  const named = (wanted: string) => jobs.filter(({ name }) => name === wanted)
+  expect(named(before).map(({ run }) => run)).toEqual(named(now).map(({ run }) => run))
+  expect(named(before)).toHaveLength(1)
+})
+
 /** Limits of slow jobs whose holders all differ, by kind; one kind may have several jobs. */
 const limitsOfSlow: Readonly<Record<string, (n: number) => JobLimits | Promise<JobLimits>>> = {
   remotes: (n) =>

@@ -6,7 +6,14 @@ import { endOldChanges } from './administration/change-retention/jobs.ts'
 import { endOldEvents } from './administration/event-retention/jobs.ts'
 import { noteablesInTexts } from './discussion/cross-references/jobs.ts'
 import { forgetNameInNotes } from './discussion/notes/name-job.ts'
-import { deliverNoteableMail, mailNoteJob, mailOpeningJob, mailTodosJob } from './discussion/subscriptions/jobs.ts'
+import {
+  deliverNoteableMail,
+  mailJobsOfPreviousRelease,
+  mailNoteJob,
+  mailOpeningJob,
+  mailTodosJob,
+} from './discussion/subscriptions/jobs.ts'
+
 import { removeMarkedGroups, resumeGroupRemovals } from './groups/groups/due-jobs.ts'
 import { removeGroup } from './groups/groups/jobs.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './groups/invitations/jobs.ts'
@@ -167,6 +174,7 @@ export const jobs: readonly Job<any>[] = [
   addUpAudiences,
   mailDueIssues,
   mailNoteJob,
+  ...mailJobsOfPreviousRelease,
   mailOpeningJob,
   mailTodosJob,
 ]

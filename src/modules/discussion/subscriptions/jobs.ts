@@ -21,7 +21,7 @@ import {
 } from './recipient-queries.ts'
 
 /** Maximum notes of one author that are mailed within an hour, and of their mentions and assignments elsewhere. */
-const mostAnHour = 100
+const maxMailedPerHour = 100
 
 /** Sends a mail about a noteable, if its recipient may still read that and wants it: it may have waited for days. */
 export const deliverNoteableMail = job({
@@ -72,13 +72,13 @@ async function mailOnce(ctx: Ctx, cause: string, mails: readonly NoteableMail[])
 
 /** Mails a note to users whose notification settings ask for it. */
 export const mailNoteJob = job({
-  name: 'tell_of_note',
+  name: 'mail_note',
   input: Type.Object({ noteId: Type.Integer() }),
-  key: ({ noteId }) => `tell_of_note:${noteId}`,
+  key: ({ noteId }) => `mail_note:${noteId}`,
   attempts: 5,
   async run({ noteId }, ctx) {
-    const note = await findMailedNote(ctx.db, noteId, mostAnHour + 1)
-    if (!note || note.lately > mostAnHour) return
+    const note = await findMailedNote(ctx.db, noteId, maxMailedPerHour + 1)
+    if (!note || note.lately > maxMailedPerHour) return
     const people = await recipientsOfNote(ctx.db, note)
     const html = await htmlFor(ctx, people, note)
     await mailOnce(
@@ -95,7 +95,7 @@ export const mailNoteJob = job({
 })
 
 /** Maximum characters of a quote as HTML: the mails of all recipients are stored at once. A longer one is mailed as text. */
-const longestHtml = 50_000
+const maxHtmlLength = 50_000
 
 /**
  * The quoted part of a note as HTML for each recipient: its references are links if the recipient may see what they name. The text is
@@ -112,19 +112,19 @@ async function htmlFor(ctx: Ctx, people: readonly Recipient[], note: MailedNote)
   )
   for (const [id, reader] of readers) {
     const [excerpt] = await reader.markdown.html(reader, [{ text: excerptOf(note.body), place }])
-    if (excerpt && excerpt.html.length <= longestHtml) found.set(id, excerpt.html)
+    if (excerpt && excerpt.html.length <= maxHtmlLength) found.set(id, excerpt.html)
   }
   return found
 }
 
 /** Mails todos that other users caused. */
 export const mailTodosJob = job({
-  name: 'tell_of_todos',
+  name: 'mail_todos',
   input: Type.Object({ todoIds: Type.Array(Type.Integer()) }),
-  key: ({ todoIds }) => `tell_of_todos:${todoIds[0]}`,
+  key: ({ todoIds }) => `mail_todos:${todoIds[0]}`,
   attempts: 5,
   async run({ todoIds }, ctx) {
-    const todos = await recipientsOfTodos(ctx.db, todoIds, mostAnHour)
+    const todos = await recipientsOfTodos(ctx.db, todoIds, maxMailedPerHour)
     await mailOnce(
       ctx,
       `todos:${todoIds[0]}`,
@@ -132,6 +132,12 @@ export const mailTodosJob = job({
     )
   },
 })
+
+/** The names under which the previous release queued these jobs. */
+export const mailJobsOfPreviousRelease = [
+  { ...mailNoteJob, name: 'tell_of_note' },
+  { ...mailTodosJob, name: 'tell_of_todos' },
+]
 
 /** The notification events of new noteables. */
 const openings = {
@@ -150,7 +156,7 @@ export const mailOpeningJob = job({
   attempts: 5,
   async run({ type, id, actorId }, ctx) {
     if (!isOpening(type)) return
-    const people = await recipientsOfOpening(ctx.db, type, { id, actorId }, openings[type], mostAnHour)
+    const people = await recipientsOfOpening(ctx.db, type, { id, actorId }, openings[type], maxMailedPerHour)
     await mailOnce(
       ctx,
       `opening:${type}:${id}`,

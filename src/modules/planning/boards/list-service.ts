@@ -16,7 +16,7 @@ import { mayRefer } from './scope.ts'
 import { holdBoard } from './service.ts'
 
 /** Maximum lists of one board. */
-const most = 100
+const maxLists = 100
 
 export async function getList(ctx: Ctx, boardId: number, id: number): Promise<ListRow> {
   const list = await findList(ctx.db, boardId, id)
@@ -50,7 +50,7 @@ export async function createList(
     if (what !== 'assignee_id') await holdPlace(tx, holder)
     await holdBoard(tx, holder, boardId)
     if (!(await mayRefer(tx, ctx, holder, what, referred))) throw invalid(missing[what])
-    if ((await listIds(tx, boardId)).length >= most) throw invalid(`A board has at most ${most} lists`)
+    if ((await listIds(tx, boardId)).length >= maxLists) throw invalid(`A board has at most ${maxLists} lists`)
     const made = await insertList(tx, boardId, criterion, maxima)
     if (made === undefined) throw invalidFields({ [what]: [taken] })
     return made

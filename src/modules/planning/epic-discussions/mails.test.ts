@@ -38,11 +38,11 @@ test('a note on an epic is mailed to participants and to watchers of a group abo
     description: `@${named!.username} @${muted!.username} @${stranger!.username}`,
   })
   const ctx = await world.app.open(null)
-  for (const { payload } of await world.takeJobs('tell_of_todos:%')) await mailTodosJob.run(payload, ctx)
+  for (const { payload } of await world.takeJobs('mail_todos:%')) await mailTodosJob.run(payload, ctx)
   // Not the shared administrator, who may have written more notes within the hour than are mailed.
   const writer = await world.user({ admin: true })
   const note = (await writer.post(`${at}/notes`, { body: 'In red' })).json
-  for (const { payload } of await world.takeJobs(`tell_of_note:${note.id}`)) await mailNoteJob.run(payload, ctx)
+  for (const { payload } of await world.takeJobs(`mail_note:${note.id}`)) await mailNoteJob.run(payload, ctx)
   for (const who of [author, named, watcher, above])
     expect(
       (await inbox(world, who!)).filter(({ body }) => body.includes('In red')),

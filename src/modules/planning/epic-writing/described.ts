@@ -14,7 +14,10 @@ async function apply(ctx: Ctx, id: number, actions: readonly QuickAction[]): Pro
   await epicActions(subject).apply(ctx, actions)
 }
 
-/** Creates an epic and applies the quick actions of its description, which does not keep them. Returns its id. */
+/**
+ * Creates an epic and applies the quick actions of its description, which does not keep them. Returns its id. Actions have transactions
+ * of their own: a crash in between loses them, and the request is not answered.
+ */
 export async function createDescribed(ctx: Ctx, group: GroupSubject, given: EpicInput): Promise<number> {
   const { input, actions } = withoutQuickActions(given, epicActionNames)
   const { id } = await createEpic(ctx, group, input)

@@ -39,7 +39,7 @@ test('a note is not mailed to participants who can no longer read the issue', as
   const writer = await world.user({ admin: true })
   const { id } = (await writer.post(`${at}/notes`, { body: 'A secret' })).json
   await world.root.put(at, { confidential: true })
-  for (const { payload } of await world.takeJobs(`tell_of_note:${id}`))
+  for (const { payload } of await world.takeJobs(`mail_note:${id}`))
     await mailNoteJob.run(payload, await world.app.open(null))
   const mails = async ({ username }: Client) =>
     (await mailsTo(world, `${username}@example.com`)).filter(({ body }) => body.includes('A secret'))

@@ -14,7 +14,7 @@ import type { LinkShown } from './entity.ts'
 import { deleteLink, findLink, insertLink, type LinkRow, type LinkType, mostLinks, readableLinks } from './queries.ts'
 
 /** Maximum links of one issue. */
-const most = 100
+const maxLinks = 100
 
 /** How the other side sees a link. */
 const opposite = {
@@ -103,8 +103,8 @@ export async function linkIssue(
       type: blocked ? 'blocks' : type,
     })
     if (made === undefined) throw conflict('Issue(s) already assigned')
-    if ((await mostLinks(tx, issue.id, other.id)) > most)
-      throw invalid(`An issue has too many links (maximum is ${most})`)
+    if ((await mostLinks(tx, issue.id, other.id)) > maxLinks)
+      throw invalid(`An issue has too many links (maximum is ${maxLinks})`)
     await noteOnBoth(tx, ctx, issue, other, [noteAbout[type], noteAbout[opposite[type]]])
     return made
   })

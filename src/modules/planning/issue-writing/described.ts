@@ -16,7 +16,10 @@ async function apply(ctx: Ctx, projectId: number, iid: number, actions: readonly
   await issueActions(subject).apply(ctx, actions)
 }
 
-/** Creates an issue and applies the quick actions of its description, which does not keep them. Returns its id. */
+/**
+ * Creates an issue and applies the quick actions of its description, which does not keep them. Returns its id. Actions have transactions
+ * of their own: a crash in between loses them, and the request is not answered.
+ */
 export async function createDescribed(
   ctx: Ctx,
   project: ProjectSubject,

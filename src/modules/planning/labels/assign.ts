@@ -30,7 +30,7 @@ export async function editLabels(
 }
 
 /** Maximum labels of one noteable. */
-const most = 1000
+const maxLabels = 1000
 
 /**
  * Replaces the labels of a noteable, whose row is locked, by those with these titles, found among the labels of its project
@@ -47,7 +47,7 @@ export async function setLabels(
   const wanted = [...new Set(titles.map((title) => title.trim()))].filter(
     (title) => titleViolations(title).length === 0,
   )
-  if (wanted.length > most) throw invalidFields({ labels: [`has too many (maximum is ${most})`] })
+  if (wanted.length > maxLabels) throw invalidFields({ labels: [`has too many (maximum is ${maxLabels})`] })
   const found = await findUsableLabels(tx, noteable, wanted)
   const known = new Set(found.map(({ title }) => title))
   const unknown = create ? wanted.filter((title) => !known.has(title)) : []

@@ -105,10 +105,10 @@ describe('access to notes of commits', () => {
     for (const who of [commenter!, muted!, blocked!]) await who.post(`${at(project, sha)}/comments`, { note: 'Seen' })
     await muted!.put(`/projects/${project.id}/notification_settings`, { level: 'disabled' })
     await world.root.post(`/users/${blocked!.id}/block`)
-    await world.takeJobs('tell_of_note:%')
+    await world.takeJobs('mail_note:%')
     await world.root.post(`${at(project, sha)}/comments`, { note: `Secret ${everyone}` })
     expect((await world.root.put(`/projects/${project.id}`, forMembers)).status).toBe(200)
-    const jobs = await world.takeJobs('tell_of_note:%')
+    const jobs = await world.takeJobs('mail_note:%')
     expect(jobs).toHaveLength(1)
     for (const { payload } of jobs) await mailNoteJob.run(payload, await contextFor(world, null))
     const got = async (who: typeof author) =>

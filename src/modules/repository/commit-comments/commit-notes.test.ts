@@ -29,7 +29,7 @@ const bodies = async (who: Client, path: string): Promise<string[]> =>
 
 /** Runs the jobs that mail notes. */
 async function mailNotes(world: World): Promise<void> {
-  for (const { payload } of await world.takeJobs('tell_of_note:%'))
+  for (const { payload } of await world.takeJobs('mail_note:%'))
     await mailNoteJob.run(payload, await world.app.open(null))
 }
 
@@ -83,7 +83,7 @@ describe('notes of a commit', () => {
     const sha = project.repository.commit({ a: 'a\n' }, { author: `A <${author.username}@example.com>` })
     const comments = `/projects/${project.id}/repository/commits/${sha}/comments`
     await ok(commenter.post(comments, { note: 'First' }))
-    await world.takeJobs('tell_of_note:%')
+    await world.takeJobs('mail_note:%')
     await ok(world.root.post(comments, { note: `Second, @${mentioned.username}` }))
     await mailNotes(world)
     for (const who of [author, commenter, mentioned]) {

@@ -22,7 +22,7 @@ const fileParams = Params({
 
 const nothing = Buffer.alloc(0)
 /** Maximum size in bytes of a file whose response is cached as text. */
-const keptBytes = 64 * 1024
+const maxCachedBytes = 64 * 1024
 
 /** Data of the headers about a file. Cached except for the ref: one round trip to git if everything else is cached. */
 async function fileFacts(repo: Repository, found: FoundFile, reply: Reply, content?: Buffer) {
@@ -62,7 +62,7 @@ export const fileRoutes = [
       // The response depends only on the commit and on the path and ref of the URL.
       reply.header('etag', `W/"${found.commit}"`)
       if (head) return { ...(await fileFacts(repo, found, reply)), content: nothing }
-      if (found.sizeBytes > keptBytes) {
+      if (found.sizeBytes > maxCachedBytes) {
         const content = await jsonContent(repo, found.blob, found.sizeBytes, 'File')
         return { ...(await fileFacts(repo, found, reply, content)), content }
       }

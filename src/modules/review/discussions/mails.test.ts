@@ -17,14 +17,14 @@ const inbox = async (world: World, who: Client) =>
 async function addNote(world: World, who: Client, at: string, body = 'Hello', more: object = {}): Promise<number> {
   const { status, json } = await who.post(`${at}/notes`, { body, ...more })
   expect(status).toBe(201)
-  const queued = await world.takeJobs(`tell_of_note:${json.id}`)
+  const queued = await world.takeJobs(`mail_note:${json.id}`)
   for (const { payload } of queued) await mailNoteJob.run(payload, await world.app.open(null))
   return json.id
 }
 
 /** Runs the queued notification jobs of todos. */
 async function mailTodos(world: World): Promise<void> {
-  const queued = await world.takeJobs('tell_of_todos:%')
+  const queued = await world.takeJobs('mail_todos:%')
   for (const { payload } of queued) await mailTodosJob.run(payload, await world.app.open(null))
 }
 
@@ -279,7 +279,7 @@ test('a job that runs again, because it was interrupted before the queue recorde
   const { json: note } = await author!.post(`${at}/notes`, { body: 'Hello' })
   await author!.put(at, { assignee_ids: [assignee!.id] })
   const ctx = await world.app.open(null)
-  const [todos] = await world.takeJobs('tell_of_todos:%')
+  const [todos] = await world.takeJobs('mail_todos:%')
   for (let run = 1; run <= 2; run++) {
     await mailNoteJob.run({ noteId: note.id }, ctx)
     await mailTodosJob.run(todos!.payload, ctx)

@@ -171,8 +171,8 @@ async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeReques
 }
 
 /**
- * People and milestone of an edit. The next attempt of the transaction misses what was deleted meanwhile. Until it ends, the project stays
- * below the groups of new labels and of the milestone.
+ * People and milestone of an edit. Keeps the project below the groups of new labels and of the milestone until the transaction ends. If
+ * one of them is deleted meanwhile, the transaction is tried again and does not find it.
  */
 async function findReferred(ctx: Ctx, tx: Tx, project: ProjectSubject, edit: MergeRequestEdit): Promise<Referred> {
   const assignable = (ids: readonly number[] | undefined) => assignableOf(tx, ctx, project, ids)

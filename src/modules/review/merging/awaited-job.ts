@@ -17,9 +17,9 @@ import { awaiting, findMerging } from './queries.ts'
 import { type AwaitedRow, heldAfterPipeline, isAwaited, waitingAmong, waitingInto } from './waiting-queries.ts'
 
 /**
- * Merges merge requests that wait for a pipeline of a commit in its own project, for the user who enabled the automatic merge, if
- * they are still allowed to. If something prevents the merge now, it keeps waiting for another pipeline, or until nothing does.
- * A failure of one does not stop the others.
+ * Merges the merge requests that wait for a pipeline of this commit, which is in the source project. Each is merged for the user who
+ * enabled its automatic merge, if they are still allowed to merge. One that cannot be merged now keeps waiting. A failure of one does
+ * not stop the others.
  */
 export const mergeAwaited = job({
   name: 'merge_when_pipeline_succeeds',
@@ -31,7 +31,7 @@ export const mergeAwaited = job({
   },
 })
 
-/** Queues that if a merge request waits for this commit. One statement. */
+/** Queues `mergeAwaited` if a merge request waits for this commit. One statement. */
 const mergeLater = (tx: Tx, projectId: number, sha: Oid): Promise<number> =>
   enqueueWhere(tx, mergeAwaited, { projectId, sha }, isAwaited(projectId, sha))
 

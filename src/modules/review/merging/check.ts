@@ -39,9 +39,8 @@ export async function checkLater(tx: Tx, mergeRequestIds: readonly number[]): Pr
 const attempts = 5
 
 /**
- * Runs the check now. The result is valid for the heads it was computed for only: if one of them moves meanwhile, it is computed
- * again. Returns the last result; undefined for a merge request that is not open, or while pushes keep moving its source. Starts one `merge-tree` process for heads that
- * were not checked before.
+ * Runs the check now, and again if a head moves meanwhile: a result is valid for its heads only. Returns the last result, or undefined
+ * for a merge request that is not open, or whose source moves at every attempt. Starts one `merge-tree` process for new heads.
  */
 export async function checkNow(ctx: Ctx, id: number): Promise<boolean | undefined> {
   let merges: boolean | undefined

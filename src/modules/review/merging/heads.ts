@@ -27,8 +27,8 @@ export const targetRepository = (ctx: Ctx, row: Pick<MergingRow, 'target'>): Rep
   openRepository(ctx, row.target)
 
 /**
- * Throws `unavailable` if a repository is missing. Reads files of refs; starts no process. A new head in another project counts only while the author can read its code, which takes
- * two statements; a head that the target has already takes none.
+ * The current heads, from the files of the refs: no process. Throws `unavailable` if a repository is missing. A new head in another
+ * project counts only while the author can read its code. That takes two statements; a head that the target has takes none.
  */
 export async function readHeads(ctx: Ctx, row: MergingRow): Promise<Heads> {
   const heads = await readBranches(ctx, row)

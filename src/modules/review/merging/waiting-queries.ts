@@ -104,8 +104,8 @@ export const waitingInto = (
 const newestStatus = newestStatusSql(raw('m.source_project_id'), raw('m.auto_merge_oid'), raw('m.source_branch'))
 
 /**
- * The commits with a pipeline that has passed for which open merge requests wait all the same. Without those that were refused when they
- * were merged: each attempt makes commits.
+ * The commits whose pipeline has passed, and for which open merge requests still wait. Merge requests whose merge was refused do not
+ * count, because each attempt makes commits.
  */
 export const heldAfterPipeline = (db: Db): Promise<AwaitedRow[]> =>
   db.rows(

@@ -94,7 +94,7 @@ describe('notes and awards of a snippet', () => {
     const [ann, bob] = [await world.user(), await world.user()]
     const { id } = (await ann.post(`${at}/notes`, { body: `For @${bob.username}` })).json
     expect((await bob.get('/todos')).json).toEqual([])
-    for (const { payload } of await world.takeJobs(`tell_of_note:${id}`))
+    for (const { payload } of await world.takeJobs(`mail_note:${id}`))
       await mailNoteJob.run(payload, await world.app.open(null))
     for (const who of [author, bob]) {
       const mails = await mailsTo(world, `${who.username}@example.com`)
