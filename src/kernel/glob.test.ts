@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectLinear } from '../../test/growth.ts'
-import { nameGlob, pathGlob } from './glob.ts'
+import { nameGlob } from './glob.ts'
+import { pathGlob } from './testing.ts'
 
 describe('globs of names', () => {
   test.for([

@@ -7,16 +7,6 @@ export function nameGlob(pattern: string): Glob {
   return (name) => matchesPieces(pieces, name)
 }
 
-/**
- * Compiles a pattern of paths as git's wildmatch does: within a segment `*`, `?`, `[a-z]`, `[!a]`, `[[:digit:]]` and `\` as
- * escape; as a whole segment `**` matches any number of folders, at the end everything inside. A malformed pattern matches
- * nothing. Time is at most the product of the lengths.
- */
-export function pathGlob(pattern: string): Glob {
-  const { matches } = pathPattern(pattern)
-  return (path) => matches(path.split('/'))
-}
-
 /** A compiled pattern of paths, which are given as their segments. */
 export type PathPattern = {
   readonly matches: (segments: readonly string[]) => boolean
@@ -26,7 +16,11 @@ export type PathPattern = {
   readonly extension?: string
 }
 
-/** Compiles a pattern as `pathGlob` does, for paths that are compared with many patterns. */
+/**
+ * Compiles a pattern of paths as git's wildmatch does: within a segment `*`, `?`, `[a-z]`, `[!a]`, `[[:digit:]]` and `\` as
+ * escape; as a whole segment `**` matches any number of folders, at the end everything inside. A malformed pattern matches
+ * nothing. Time is at most the product of the lengths.
+ */
 export function pathPattern(pattern: string): PathPattern {
   const parsed = parsePath(pattern)
   if (!parsed) return { matches: () => false }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pathGlob } from './glob.ts'
 import { PathRules } from './path-rules.ts'
+import { pathGlob } from './testing.ts'
 
 const name = fc.constantFrom('a', 'b', 'a.x', 'b.x', 'a.y', '.x', 'x', '.', 'a.')
 const part = fc.oneof(
