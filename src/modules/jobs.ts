@@ -65,6 +65,7 @@ import { tidyContainerUploads } from './registry/uploads/jobs.ts'
 import { deleteMergedBranches } from './repository/branches/jobs.ts'
 import { commitsInTexts } from './repository/commit-references/jobs.ts'
 import { judgeSignatures } from './repository/signatures/jobs.ts'
+import { endReleaseOfDeletedTag } from './repository/tags/jobs.ts'
 import { closeIssuesOfMerged, findClosingIssues } from './review/closing/jobs.ts'
 import { referToNamedByCommits } from './review/cross-references/jobs.ts'
 import { dropMergeRequestRefs } from './review/merge-requests/drop-refs-job.ts'
@@ -173,6 +174,7 @@ export const jobs: readonly Job<any>[] = [
   copyPrioritiesOfLabel,
   addUpAudiences,
   mailDueIssues,
+  endReleaseOfDeletedTag,
   mailNoteJob,
   ...mailJobsOfPreviousRelease,
   mailOpeningJob,

@@ -4,7 +4,8 @@ import { readRef } from '../../../git/refs/refs.ts'
 import { conflict, Failure, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { tooLong } from '../../../kernel/violations.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { createTagIfMissing, emitReleaseEvent, endRelease } from '../tags/service.ts'
+import { endRelease } from '../tags/end-release.ts'
+import { createTagIfMissing, emitReleaseEvent } from '../tags/service.ts'
 import { insertLinks, type LinkValues } from './link-queries.ts'
 import { requireLinks } from './link-service.ts'
 import type { MilestonesOfReleases } from './milestones.ts'
@@ -63,7 +64,7 @@ export async function createRelease(
   const outdated = await ensureTag(ctx, project, input)
   const key = { projectId: project.id, tag: input.tag_name, authorId: ctx.actor!.id }
   return ctx.transaction(async (tx) => {
-    if (outdated) await endRelease(tx, ctx, project, input.tag_name, outdated.id)
+    if (outdated) await endRelease(tx, { projectId: project.id, actorId: ctx.actor!.id }, input.tag_name, outdated.id)
     const id = await insertRelease(tx, key, {
       name: input.name?.trim() || null,
       description: input.description ?? '',
@@ -130,6 +131,6 @@ export const removeRelease = (ctx: Ctx, project: ProjectSubject, tag: string): P
     const id = await lockRelease(tx, project.id, tag)
     const release = id === undefined ? undefined : await findRelease(tx, project.id, tag)
     if (!release) throw notFound('Release')
-    await endRelease(tx, ctx, project, tag, release.id)
+    await endRelease(tx, { projectId: project.id, actorId: ctx.actor!.id }, tag, release.id)
     return release
   })

@@ -10,15 +10,18 @@ import { readTag } from '../../../git/objects/tags.ts'
 import { listRefTips, type RefOrder, type RefTip, readRef } from '../../../git/refs/refs.ts'
 import { resolve } from '../../../git/refs/resolve.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { conflict, invalid, notFound } from '../../../kernel/failure.ts'
+import { dequeue, enqueue } from '../../../jobs/job.ts'
+import { conflict, Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { ifReadable, moveRefs } from '../../pushes/index.ts'
 import { searchNames } from '../branches/ref-search.ts'
 import { deleteRef } from '../commits/delete-ref.ts'
 import { refuseCollision } from '../commits/move-branch.ts'
+import { endRelease } from './end-release.ts'
 import type { TagRow } from './entity.ts'
-import { deleteRelease, findReleaseId, insertReleaseNotes, type ReleaseRow, updateReleaseNotes } from './queries.ts'
+import { endReleaseAfterMs, endReleaseOfDeletedTag } from './jobs.ts'
+import { findReleaseId, insertReleaseNotes, type ReleaseRow, updateReleaseNotes } from './queries.ts'
 
 export const nameOfTag = ({ name }: RefTip): string => tagName(name) ?? name
 
@@ -127,7 +130,7 @@ export async function createTagIfMissing(
   if (outcome === 'stale') return undefined
   if (description !== undefined)
     await ctx.transaction(async (tx) => {
-      if (outdated !== undefined) await endRelease(tx, ctx, project, name, outdated)
+      if (outdated !== undefined) await endRelease(tx, { projectId: project.id, actorId: actor.id }, name, outdated)
       const isInserted = await insertReleaseNotes(tx, {
         projectId: project.id,
         tag: name,
@@ -139,7 +142,10 @@ export async function createTagIfMissing(
   return tagRow(ctx, repo, project, { name, oid: to })
 }
 
-/** Deletes a tag with its release notes, even if it moves in the meantime, provided that it satisfies `requireUnmodified`. */
+/**
+ * Deletes a tag with its release notes, even if it moves in the meantime, provided that it satisfies `requireUnmodified`. If a crash
+ * prevents it from deleting the notes, a job does.
+ */
 export async function deleteTag(
   ctx: Ctx,
   project: ProjectSubject,
@@ -150,21 +156,26 @@ export async function deleteTag(
   // Before the tag is gone: a concurrent request may create it again, with other release notes.
   const release = await findReleaseId(ctx.db, project.id, name)
   const ref = tagRef(name)
-  if (!ref || !(await deleteRef(ctx, project, repo, ref, requireUnmodified))) throw notFound('Tag')
-  if (release === undefined) return
-  await ctx.transaction((tx) => endRelease(tx, ctx, project, name, release))
-}
-
-/** Deletes a release, which the notes of a tag are as well, unless another request was first. */
-export async function endRelease(
-  tx: Tx,
-  ctx: Ctx,
-  { id: projectId }: ProjectSubject,
-  tag: string,
-  id: number,
-): Promise<void> {
-  const facts = await deleteRelease(tx, id)
-  if (facts) await emit(tx, { kind: 'release_deleted', projectId, actorId: ctx.actor!.id, payload: { tag }, facts })
+  const remove = async () => ref !== undefined && (await deleteRef(ctx, project, repo, ref, requireUnmodified))
+  if (release === undefined) {
+    if (!(await remove())) throw notFound('Tag')
+    return
+  }
+  const by = { projectId: project.id, actorId: ctx.actor!.id }
+  const later = { ...by, tag: name, releaseId: release }
+  ctx.outside?.prepare()
+  await ctx.transaction((tx) => enqueue(tx, endReleaseOfDeletedTag, later, endReleaseAfterMs))
+  const isRemoved = await remove().catch(async (error: unknown) => {
+    // A refused deletion ends here, so that the notes stay if the tag is deleted through git soon.
+    if (error instanceof Failure && error.kind !== 'unavailable')
+      await ctx.transaction((tx) => dequeue(tx, endReleaseOfDeletedTag, later))
+    throw error
+  })
+  await ctx.transaction(async (tx) => {
+    if (isRemoved) await endRelease(tx, by, name, release)
+    await dequeue(tx, endReleaseOfDeletedTag, later)
+  })
+  if (!isRemoved) throw notFound('Tag')
 }
 
 /** Emits that the release of a tag was created or changed. */

@@ -1,6 +1,12 @@
 import { describe, expect } from 'vitest'
-import { git, temporaryFolder, test } from '../../../../test/world.ts'
+import { contextFor } from '../../../../test/contexts.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { git, temporaryFolder, test, type World } from '../../../../test/world.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { loadProject } from '../../projects/index.ts'
 import { duringMove, hostileRefs, storedProject } from '../commits/testing.ts'
+import { endReleaseOfDeletedTag } from './jobs.ts'
+import { deleteTag } from './service.ts'
 
 const tagsOf = (id: number) => `/projects/${id}/repository/tags`
 const at = (id: number, name: string) => `${tagsOf(id)}/${encodeURIComponent(name)}`
@@ -261,5 +267,54 @@ describe('DELETE tags', () => {
     expect((await world.root.post(tagsOf(id), { tag_name: 'v2', ref: 'main' })).status).toBe(403)
     expect((await world.root.delete(at(id, 'v1'))).status).toBe(403)
     expect((await world.root.post(`${at(id, 'v1')}/release`, { description: 'x' })).status).toBe(403)
+  })
+})
+
+describe('a crash while a tag with release notes is deleted', () => {
+  /** A tag with release notes, and a request to delete it that dies, before or after the tag is gone. Then the service starts again. */
+  async function dying(world: World, when: 'before' | 'after') {
+    const ann = await world.user()
+    const { id, repository } = await storedProject(world, { members: [[ann, 'maintainer']] })
+    repository.commit({ a: '1' })
+    await ann.post(tagsOf(id), { tag_name: 'v1', ref: 'main', release_description: 'First' })
+    const ctx = await contextFor(world, ann)
+    const project = (await loadProject(String(id), ctx))!
+    const killed = async () => {
+      throw new Error('killed')
+    }
+    const transaction: Ctx['transaction'] = (work) =>
+      repository.git('tag', '-l') === '' ? killed() : ctx.transaction(work)
+    const deletion = deleteTag({ ...ctx, transaction }, project, 'v1', when === 'before' ? killed : async () => {})
+    await expect(deletion).rejects.toThrow('killed')
+    await world.recover()
+    const [queued] = await world.takeJobs('end_release_of_deleted_tag:%')
+    await endReleaseOfDeletedTag.run(queued!.payload, await contextFor(world, null))
+    return {
+      tags: repository.git('tag', '-l'),
+      releases: (await ann.get(`/projects/${id}/releases`)).json.map(({ tag_name }: any) => tag_name),
+      events: await eventsOf(world, { project: id, kind: 'release_deleted' }, 'actor_id'),
+      ann,
+    }
+  }
+
+  test('after the tag is gone, a job deletes its release notes', async ({ world }) => {
+    const { ann, ...left } = await dying(world, 'after')
+    expect(left).toEqual({ tags: '', releases: [], events: [{ actor_id: ann.id }] })
+  })
+
+  test('before the tag is gone, both remain', async ({ world }) => {
+    expect(await dying(world, 'before')).toMatchObject({ tags: 'v1', releases: ['v1'], events: [] })
+  })
+
+  test('no job remains without a crash, also if the deletion is refused', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ a: '1' })
+    await world.root.post(tagsOf(id), { tag_name: 'v1', ref: 'main', release_description: 'First' })
+    await world.root.post(`/projects/${id}/protected_tags`, { name: 'v1', create_access_level: 0 })
+    expect((await world.root.delete(at(id, 'v1'))).status).toBe(400)
+    expect(await world.jobs('end_release_of_deleted_tag:%')).toEqual([])
+    await world.root.delete(`/projects/${id}/protected_tags/v1`)
+    expect((await world.root.delete(at(id, 'v1'))).status).toBe(204)
+    expect(await world.jobs('end_release_of_deleted_tag:%')).toEqual([])
   })
 })
