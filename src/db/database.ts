@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SharedSlots, sumOfLoads } from '../kernel/shares.ts'
 import { openCheck } from './checks.ts'
 import { answerMs } from './connection.ts'
+import { connectionLimits } from './connection-limits.ts'
 import type { Database, Statement, Tx } from './db.ts'
 import { preparedBytesOfWriters } from './prepared-statements.ts'
 import { Reader } from './reader.ts'
@@ -50,10 +51,10 @@ const maxWaiting = 1_000
 export function openDatabase(
   url: string,
   {
-    readers = 3,
-    keyReaders = 2,
-    pageReaders = 3,
-    writers = 10,
+    readers = connectionLimits.readers,
+    keyReaders = connectionLimits.keyReaders,
+    pageReaders = connectionLimits.pageReaders,
+    writers = connectionLimits.writers,
     patienceMs = answerMs,
     preparedBytes,
     cacheBytes,

@@ -46,6 +46,8 @@ export type DatabaseFacts = {
   encoding: string
   /** Its clock minus that of this machine, in ms. Exact to half the time of a round trip. */
   clockAheadMs: number
+  /** Connections that it accepts. */
+  maxConnections: number
 }
 
 /** What `stithy blobs move` did. Without `complete`, problems prevented the end of the move. */

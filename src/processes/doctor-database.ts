@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { connectionsOf } from '../db/connection-limits.ts'
 import { hasCluster } from '../db/embedded/start.ts'
 import { oldestServer } from '../db/oldest-server.ts'
 import { type AppModule, type DatabaseFacts, loadAppModule } from './app-module.ts'
@@ -36,7 +37,7 @@ export async function checkDatabase(config: Config, parts: Parts, terminal: Term
 
 async function inspect(app: AppModule, config: Config, url: string): Promise<Finding[]> {
   const facts = await app.inspectDatabase(url)
-  const found = assessDatabase(facts)
+  const found = assessDatabase(facts, connectionsOf(config.processes))
   try {
     await app.requireOwn(config, url)
     return found
@@ -45,8 +46,11 @@ async function inspect(app: AppModule, config: Config, url: string): Promise<Fin
   }
 }
 
-/** Findings about a database that responds. */
-export function assessDatabase({ version, versionNumber, encoding, clockAheadMs }: DatabaseFacts): Finding[] {
+/** Findings about a database that responds, to which the service opens at most `connections` connections. */
+function assessDatabase(
+  { version, versionNumber, encoding, clockAheadMs, maxConnections }: DatabaseFacts,
+  connections: number,
+): Finding[] {
   const seconds = `${Math.abs(clockAheadMs / 1000).toFixed(1)} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine`
   const advice = 'Synchronise the clocks of both machines, for example with chrony or systemd-timesyncd.'
   const difference = Math.abs(clockAheadMs)
@@ -59,6 +63,14 @@ export function assessDatabase({ version, versionNumber, encoding, clockAheadMs 
             `has the encoding ${encoding}`,
             "Create it with: create database stithy encoding 'UTF8' template template0",
           ),
+    ...(maxConnections < connections
+      ? [
+          database.warning(
+            `accepts ${maxConnections} connections, and Stithy opens up to ${connections}`,
+            'Raise max_connections of PostgreSQL, or lower STITHY_PROCESSES. See docs/operators/sizing.md.',
+          ),
+        ]
+      : []),
     difference < noticeableMs
       ? clock.ok('agrees with the database')
       : difference < harmfulMs

@@ -80,6 +80,15 @@ describe('stithy doctor', () => {
     expect(out).toMatch(/\d+ ok, \d+ warnings?, 0 failed\n$/)
   })
 
+  test('doctor warns of a database that accepts fewer connections than the service may open', async () => {
+    const { code, out } = await command(['doctor'], { ...(await freshEnv()), STITHY_PROCESSES: '20' })
+    expect(code).toBe(0)
+    expect(about('Database', out)).toEqual([
+      expect.stringMatching(/^ok PostgreSQL/),
+      expect.stringMatching(/^warning accepts \d+ connections, and Stithy opens up to 409/),
+    ])
+  })
+
   test('doctor lists every invalid setting and exits with 1', async () => {
     const { code, out } = await command(['doctor'], { STITHY_HTTP_PORT: 'no', STITHY_PLAN: 'no' })
     expect(code).toBe(1)

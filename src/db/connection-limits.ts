@@ -1,0 +1,12 @@
+/** Maximum connections of one process to the database, by their use (`openDatabase`). */
+export const connectionLimits = { readers: 3, keyReaders: 2, pageReaders: 3, writers: 10 } as const
+
+/** One that listens. */
+const forNotifications = 1
+
+/** Of the queue of jobs, a backup, and commands beside the service. */
+const others = 10
+
+/** Maximum connections of a service with this many workers. It has a process for jobs, too. */
+export const connectionsOf = (workers: number): number =>
+  (workers + 1) * (Object.values(connectionLimits).reduce((sum, each) => sum + each, 0) + forNotifications) + others
