@@ -191,7 +191,7 @@ function checkTask(item: Element): void {
   const first = item.children.find(isShown)
   const around = first?.type === 'element' && first.tagName === 'p' ? first : item
   const begin = around.children.find(isShown)
-  const mark = begin?.type === 'text' ? /^\s*\[([ xX])\](?=\s)/.exec(begin.value) : null
+  const mark = begin?.type === 'text' ? /^\s*\[([ xX])\](?=[ \t])/.exec(begin.value) : null
   if (begin?.type !== 'text' || !mark) return
   begin.value = begin.value.slice(mark[0].length)
   const isDone = mark[1] !== ' '

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { render } from './render.ts'
+import { tasksOf } from './tasks.ts'
 import type { MarkdownContext } from './types.ts'
 
 const siteUrl = 'https://git.example'
@@ -66,6 +67,11 @@ describe('extensions', () => {
     const html = htmlOf('a[^x]\n\n[^x]: b')
     expect(html).toContain('<a href="#user-content-fn1" id="user-content-fnref1">[1]</a>')
     expect(html).toContain('<li id="user-content-fn1" class="footnote-item"><p>b <a href="#user-content-fnref1"')
+  })
+
+  test('a task is one line, as it is counted: a mark at the end of a line is none', () => {
+    for (const text of ['- [ ]\n  text', '- [ ] **bold**', '- [x]\ttext', '- [ ]'])
+      expect(htmlOf(text).includes('checkbox'), text).toBe(tasksOf(text).length === 1)
   })
 
   test('checkboxes of tasks cannot be changed, and no document can write a checkbox itself', () => {

@@ -107,7 +107,7 @@ const account = {
   }),
   last_activity_on: nullable(dateOnly(), { description: 'Day of the last activity, in UTC; null if there is none' }),
   email: Type.String({ description: 'Primary email address' }),
-  commit_email: Type.String({ description: 'What commits say that are made here' }),
+  commit_email: Type.String({ description: 'Address of the author in commits that are made through the API' }),
   theme_id: Type.Integer({ description: 'Number of the color theme' }),
   color_scheme_id: Type.Integer({ description: 'Number of the syntax highlighting scheme' }),
   projects_limit: Type.Integer({ description: 'Maximum number of personal projects' }),
@@ -129,7 +129,7 @@ const account = {
   external: Type.Boolean({
     description: 'True for an external user, who sees only projects and groups they are a member of',
   }),
-  private_profile: Type.Boolean({ description: 'True if the profile is hidden from other users' }),
+  private_profile: Type.Boolean({ description: "True if the user's activity and lists are hidden from others" }),
   shared_runners_minutes_limit: Type.Optional(
     nullable(Type.Integer(), {
       description: 'Limit of CI minutes per month; null for the default of the instance',

@@ -182,7 +182,7 @@ export const userRoutes = [
         external: Optional(
           Flag({ description: 'True for an external user, who sees only projects and groups they are a member of' }),
         ),
-        private_profile: Optional(Nullable(Flag({ description: "Hides the user's activity from others" }))),
+        private_profile: Optional(Nullable(Flag({ description: "Hides the user's activity and lists from others" }))),
         theme_id: Whole({ default: 1, description: 'ID of the color theme' }),
         color_scheme_id: Whole({ default: 1, description: 'ID of the syntax highlighting scheme' }),
       },
@@ -258,7 +258,7 @@ export const userRoutes = [
         external: Optional(
           Flag({ description: 'True for an external user, who sees only projects and groups they are a member of' }),
         ),
-        private_profile: Optional(Nullable(Flag({ description: "Hides the user's activity from others" }))),
+        private_profile: Optional(Nullable(Flag({ description: "Hides the user's activity and lists from others" }))),
         commit_email: Optional(
           Nullable(
             Text({

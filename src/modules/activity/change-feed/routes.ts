@@ -50,7 +50,7 @@ export const changeFeedRoutes = [
     path: '/events/stream',
     summary: 'Follow changes as a stream',
     description:
-      'Server-sent events: the same events as `/events/changes`, as they happen. A stream ends after half a minute, and at once without `Accept: text/event-stream`; a browser continues by itself with `Last-Event-ID`, other clients with `after`. At most five streams for each user.',
+      'Server-sent events: the same events as `/events/changes`, as they happen. A stream ends after half a minute, and at once without `Accept: text/event-stream`; a browser continues by itself with `Last-Event-ID`, other clients with `after`. At most five streams for each user and process.',
     subject: instance,
     allow: 'use',
     params: Params({ after }),

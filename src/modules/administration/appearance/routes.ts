@@ -31,9 +31,9 @@ export const appearanceRoutes = [
     params: Params({
       title: text('Title of the sign-in page'),
       description: text('Text of the sign-in page (Markdown)'),
-      logo: picture('Title of the sign-in page'),
-      header_logo: picture('Header of pages'),
-      favicon: picture('Of the tab'),
+      logo: picture('Logo of the sign-in page'),
+      header_logo: picture('Logo in the header of pages'),
+      favicon: picture('Icon of the tab'),
       new_project_guidelines: text('Guidelines on the page for new projects (Markdown)'),
       header_message: text('Header of pages'),
       footer_message: text('Footer of pages'),

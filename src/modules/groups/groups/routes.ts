@@ -38,7 +38,7 @@ const groupFilters = {
   sort: OneOf(['asc', 'desc'], { default: 'asc', description: 'Sort direction: ascending or descending' }),
   statistics: Flag({ default: false, description: 'Include statistics; for administrators' }),
   with_custom_attributes: Flag({ default: false, description: 'Include custom attributes; for administrators' }),
-  owned: Flag({ default: false, description: 'Only projects that the caller owns' }),
+  owned: Flag({ default: false, description: 'Only groups that the caller owns' }),
   min_access_level: Optional(OneOf(memberLevels, { levels: true, description: 'Minimum access level of the caller' })),
   custom_attributes: Optional(
     Hash(Text(), { maxProperties: 100, description: 'Only with these custom attributes; for administrators' }),

@@ -1,19 +1,10 @@
+import { levelNames, visibilityName } from '../../../access/levels.ts'
 import { PayloadProject } from './blocks.ts'
 import { findGroupBlock, findUserBlocks } from './queries.ts'
 import type { PayloadCtx } from './shown.ts'
 import { type Builder, idIn, type RecordedEvent, textIn } from './source.ts'
 
 /* Payloads of system hooks, and of members and subgroups for hooks of groups. */
-
-const visibilityNames: Readonly<Record<number, string>> = { 0: 'private', 10: 'internal', 20: 'public' }
-const accessNames: Readonly<Record<number, string>> = {
-  5: 'Minimal Access',
-  10: 'Guest',
-  20: 'Reporter',
-  30: 'Developer',
-  40: 'Maintainer',
-  50: 'Owner',
-}
 
 const timesIn = (facts: RecordedEvent['facts']) => ({
   created_at: textIn(facts, 'created_at'),
@@ -49,7 +40,7 @@ const projectPayload: Builder = async (_ctx, { event: { kind, project_id, facts 
     owner_name: owner.name,
     owner_email: owner.email,
     owners: [owner],
-    project_visibility: visibilityNames[idIn(facts, 'visibility')],
+    project_visibility: visibilityName(idIn(facts, 'visibility')),
     ...(moved && { old_path_with_namespace: textIn(facts, 'old_full_path') }),
   }
 }
@@ -150,7 +141,7 @@ async function memberOf(ctx: PayloadCtx, event: RecordedEvent, isPublic: boolean
 }
 
 const levelOf = ({ payload, facts }: RecordedEvent): string | null =>
-  accessNames[idIn(payload, 'access_level') || idIn(facts, 'access_level')] ?? null
+  levelNames[idIn(payload, 'access_level') || idIn(facts, 'access_level')] ?? null
 
 /** Members of a project: for system hooks. */
 const teamPayload: Builder = async (ctx, { event }) => {
@@ -168,7 +159,7 @@ const teamPayload: Builder = async (ctx, { event }) => {
     project_id: project.row.id,
     ...(await memberOf(ctx, event, false)),
     access_level: levelOf(event),
-    project_visibility: visibilityNames[visibility],
+    project_visibility: visibilityName(visibility),
   }
 }
 

@@ -18,8 +18,11 @@ const about = {
     'Show the pusher as the sender, if their e-mail address has the domain of the installation or a part of it',
 } as const
 
+const plural = (noun: string): string => (/(?:s|sh|ch|x)$/.test(noun) ? `${noun}es` : `${noun}s`)
+
 export const describedProperty = (name: string): string =>
-  about[name as keyof typeof about] ?? `Channel of messages about ${name.replace('_channel', '').replaceAll('_', ' ')}s`
+  about[name as keyof typeof about] ??
+  `Channel of messages about ${plural(name.replace('_channel', '').replaceAll('_', ' '))}`
 
 const oneLineName = (name: string) =>
   Optional(Nullable(Text({ maxLength: maxNameLength, description: describedProperty(name) })))

@@ -75,12 +75,12 @@ export async function convertProject(
   await addRules(to, tree)
   // These have no place here.
   for (const name of unread) if (isRelationName(name)) for await (const _one of given.of(name)) to.leaveOut(name)
-  const now = timeOf(tree.project['created_at']) ?? new Date().toISOString()
+  const createdAt = timeOf(tree.project['created_at']) ?? new Date().toISOString()
   for (const name of unpacked.keys()) {
     const [, secret, filename] = /^uploads\/([0-9a-f]{32})\/([^/]+)$/.exec(name) ?? []
-    if (secret !== undefined) await to.add('uploads', { secret, filename, created_at: now })
+    if (secret !== undefined) await to.add('uploads', { secret, filename, created_at: createdAt })
     const oid = /^lfs-objects\/([0-9a-f]{64})$/.exec(name)?.[1]
-    if (oid !== undefined) await to.add('lfs_objects', { oid, created_at: now })
+    if (oid !== undefined) await to.add('lfs_objects', { oid, created_at: createdAt })
     if (name === 'project.design.bundle') to.leaveOut('designs')
   }
   const made = await to.finish(entries.relationEntry)

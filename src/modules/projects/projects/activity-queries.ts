@@ -5,7 +5,7 @@ import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { RootFiles } from './root-files.ts'
 
 /**
- * The last activity is this exact: each update of it leaves a version of the row until no transaction sees it. In a busy project, while a
+ * The last activity is exact to this interval: each update of it leaves a version of the row until no transaction sees it. In a busy project, while a
  * backup runs, thousands of these would slow down all that reads the project.
  */
 const activityInterval = raw(`interval '10 seconds'`)
