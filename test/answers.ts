@@ -1,6 +1,9 @@
 import { type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import type { Endpoint } from '../src/api/endpoint.ts'
+import { apiPrefix } from '../src/edges/http/declared.ts'
+import { responsesOf } from '../src/edges/http/openapi/outputs.ts'
+import { RouteTable } from '../src/edges/http/route-table.ts'
 import { endpoints } from '../src/modules/endpoints.ts'
 import { recordExample } from './examples.ts'
 
@@ -29,4 +32,24 @@ export function checkAnswer(method: string, path: string, _status: number, body:
   if (validators.some((each) => each.Check(body))) return recordExample(endpoint, body)
   const violations = validators.flatMap((each) => [...each.Errors(body)].slice(0, 3))
   throw new Error(`${method} ${path} responds with what it does not declare: ${JSON.stringify(violations)}`)
+}
+
+const routes = new RouteTable<Endpoint>()
+for (const each of endpoints) routes.add(each.method, apiPrefix + each.path, each)
+
+const statuses = new Map<Endpoint, ReadonlySet<string>>()
+
+/** Throws if the document declares no response of this status. `url` may have a query; addresses outside the API have no declaration. */
+export function checkStatus(method: string, url: string, status: number): void {
+  // The document announces neither faults, nor what the HTTP parser refuses before it knows the path.
+  if (status === 500 || status === 431) return
+  const endpoint = routes.find(method === 'HEAD' ? 'GET' : method, url.split('?', 1)[0]!)?.value
+  if (!endpoint) return
+  let known = statuses.get(endpoint)
+  if (!known) {
+    known = new Set(Object.keys(responsesOf(endpoint, undefined)))
+    statuses.set(endpoint, known)
+  }
+  if (!known.has(String(status)))
+    throw new Error(`${method} ${endpoint.path} responds with ${status}, which the OpenAPI document does not declare`)
 }

@@ -23,7 +23,7 @@ import { addUser } from '../src/modules/accounts/users/service.ts'
 import { recoverPushes } from '../src/modules/pushes/pushes/recovery.ts'
 import type { Settings } from '../src/settings/settings.ts'
 import { saveSettings } from '../src/settings/store.ts'
-import { checkAnswer } from './answers.ts'
+import { checkAnswer, checkStatus } from './answers.ts'
 import { databaseAt } from './global-setup.ts'
 import { run } from './programs/run.ts'
 import { waitMs } from './waiting.ts'
@@ -72,6 +72,7 @@ export class Client {
       body: (json === undefined ? (body ?? null) : JSON.stringify(json)) as string | null,
     })
     const text = await answer.body.text()
+    checkStatus(method, new URL(url).pathname, answer.statusCode)
     return {
       status: answer.statusCode,
       headers: answer.headers as Answer['headers'],

@@ -25,7 +25,7 @@ import { namedOperations, operationIdOf } from '../../src/edges/http/openapi/ope
 import { entitiesOf } from '../../src/edges/http/openapi/outputs.ts'
 import { areas, endpoints } from '../../src/modules/endpoints.ts'
 import { instance } from '../../src/modules/instance/instance/subject.ts'
-import { validatorsOf } from '../answers.ts'
+import { checkStatus, validatorsOf } from '../answers.ts'
 import { type Answer, test, unique, type World } from '../world.ts'
 
 const examples = readExamples()
@@ -62,6 +62,26 @@ describe('OpenAPI document', () => {
       const statuses = new Set([statusOf(e), ...entitiesOf(e).flatMap(({ status }) => status ?? [])])
       expect(Object.keys(operation.responses).filter((status) => status < '300')).toEqual([...statuses].map(String))
     }
+  })
+
+  plain(
+    'every operation declares what can happen to any request: 408, 413, 415, 422, 429, 503 with Retry-After, 507',
+    () => {
+      for (const { path, verb, operation } of operations())
+        expect(Object.keys(operation.responses), `${verb} ${path}`).toEqual(
+          expect.arrayContaining(['408', '413', '415', '422', '429', '503', '507']),
+        )
+      expect(whole.components.responses.Unavailable.headers).toHaveProperty('Retry-After')
+    },
+  )
+
+  plain('a client of the tests rejects an answer whose status the document does not declare', () => {
+    expect(() => checkStatus('GET', '/api/v4/projects/1?simple=true', 200)).not.toThrow()
+    expect(() => checkStatus('HEAD', '/api/v4/projects/1', 404)).not.toThrow()
+    expect(() => checkStatus('GET', '/api/v4/nowhere', 418)).not.toThrow()
+    expect(() => checkStatus('GET', '/api/v4/projects/1?simple=true', 418)).toThrow(
+      'GET /projects/:id responds with 418, which the OpenAPI document does not declare',
+    )
   })
 
   plain('operation ids are method names of a client', () => {

@@ -1,4 +1,3 @@
-import { needsAccount } from '../../../access/policy.ts'
 import type { Endpoint } from '../../../api/endpoint.ts'
 import type { Entity } from '../../../api/entity.ts'
 import { statusOf } from '../declared.ts'
@@ -37,8 +36,8 @@ export function responsesOf(e: Endpoint, example: unknown): Record<string, objec
   return {
     [String(statusOf(e))]: success(e, usual, example),
     ...Object.fromEntries(others.map((each) => [String(each.status), success(e, [each], undefined)])),
+    ...shared(e),
     ...(e.unchanged !== undefined && { '304': { description: e.unchanged } }),
-    ...failures(e),
     ...(e.notAcceptable !== undefined && { '406': failure(e.notAcceptable, 'OperationError') }),
   }
 }
@@ -79,23 +78,27 @@ function success(e: Endpoint, entities: readonly Entity<any>[], example: unknown
   return { ...common, content: { 'application/json': { schema, ...(example !== undefined && { example }) } } }
 }
 
-/** Shared error responses of an endpoint, by status. */
-function failures(e: Endpoint): Record<string, object> {
+/** Responses that endpoints share, by status. */
+function shared(e: Endpoint): Record<string, object> {
   const writes = e.method !== 'GET'
-  const rule = e.subject.policy[e.allow]!
-  const named = e.path.includes(':')
   const answers: [status: number, name: string, when: boolean][] = [
+    [304, 'NotModified', !writes && e.returns !== null && !('raw' in e.returns)],
     [400, 'BadRequest', true],
     [401, 'Unauthenticated', true],
     [403, 'Forbidden', true],
-    [404, 'NotFound', named || writes || needsAccount(rule)],
+    // Also for what a parameter names.
+    [404, 'NotFound', true],
     [405, 'NotAllowed', writes || e.paged === true],
+    // A body is read whatever the method.
+    [408, 'TooSlow', true],
     [409, 'Conflict', writes],
     [412, 'PreconditionFailed', e.changedAt !== undefined],
-    [413, 'TooLarge', writes && e.method !== 'DELETE'],
-    [415, 'UnsupportedMediaType', writes && e.method !== 'DELETE'],
-    [422, 'Unprocessable', writes],
+    [413, 'TooLarge', true],
+    [415, 'UnsupportedMediaType', true],
+    [422, 'Unprocessable', true],
     [429, 'TooManyRequests', true],
+    [503, 'Unavailable', true],
+    [507, 'StorageFull', true],
   ]
   return Object.fromEntries(
     answers.filter(([, , when]) => when).map(([status, name]) => [String(status), ref('responses', name)]),
@@ -151,6 +154,7 @@ const failure = (description: string, ...shapes: readonly Shape[]) => {
 }
 
 const responses = {
+  NotModified: { description: 'What the client has is current: its `If-None-Match` has the `ETag`' },
   BadRequest: failure(
     'A parameter is missing or invalid (`error`), or the record fails validation (`message`)',
     'RequestError',
@@ -175,9 +179,10 @@ const responses = {
     'OperationError',
     'RequestError',
   ),
+  TooSlow: failure('The body arrived too slowly', 'OperationError'),
   Conflict: failure('The name is taken, or the resource was changed concurrently', 'OperationError'),
   PreconditionFailed: failure('The resource changed after the time in If-Unmodified-Since', 'OperationError'),
-  TooLarge: failure('The body is too large', 'OperationError'),
+  TooLarge: failure('The body, or what was asked for, is too large', 'OperationError'),
   UnsupportedMediaType: failure('The body is neither JSON nor a form', 'RequestError'),
   Unprocessable: failure('The request is well-formed but cannot be processed', 'RequestError'),
   TooManyRequests: {
@@ -188,13 +193,18 @@ const responses = {
       'application/json': { schema: ref('schemas', 'OperationError') },
     },
   },
+  Unavailable: {
+    ...failure('The service, or a part that it needs, is busy or unavailable; a retry may succeed', 'OperationError'),
+    headers: { 'Retry-After': number('Seconds to wait before a retry, if the service can tell') },
+  },
+  StorageFull: failure('There is no room on the disk of the service', 'OperationError'),
 }
 
-type Response = { readonly content: { readonly 'application/json': object } }
+type Response = { readonly description: string; readonly content?: { readonly 'application/json': object } }
 
 /** A response with the examples of it. */
 const withExamples = (response: Response, examples: object | undefined): object =>
-  examples === undefined
+  examples === undefined || !response.content
     ? response
     : {
         ...response,
