@@ -64,6 +64,14 @@ describe('documents', () => {
     expect(text.split('\n').length).toBeLessThanOrEqual(200)
   })
 
+  test('no two items of CHANGELOG.md begin with the same sixty characters, as after a merge', () => {
+    const begins = [...read('CHANGELOG.md').matchAll(/^- (?:.|\n(?! *- |\n|#))*/gm)].map(([item]) =>
+      item.replace(/\s+/g, ' ').slice(0, 60),
+    )
+    expect(begins.length).toBeGreaterThan(300)
+    expect(begins.filter((each, at) => begins.indexOf(each) !== at)).toEqual([])
+  })
+
   test('README.md lists the environment variables that the configuration reads', () => {
     const named = (path: string) => [...new Set(read(path).match(/\bSTITHY_[A-Z_]*[A-Z]\b/g))].sort()
     expect(named('README.md')).toEqual(named('src/config.ts'))
