@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { readModules } from './boundaries/modules.ts'
 import { folderGraph, violations } from './boundaries/rules.ts'
-import { foreignWrites } from './boundaries/tables.ts'
+import { foreignWrites, writesByNameOf } from './boundaries/tables.ts'
 
 // Checks import boundaries (ARCHITECTURE.md): `npm run boundaries` prints violations, `npm run boundaries -- --graph` the
 // import graph.
@@ -10,7 +10,7 @@ const modules = [...(await readModules(root, 'src')), ...(await readModules(root
 if (process.argv.includes('--graph'))
   for (const [folder, imported] of [...folderGraph(modules)].sort())
     console.log(`${folder} → ${[...imported].sort().join(', ') || 'nothing'}`)
-const found = [...violations(modules), ...foreignWrites(modules)]
+const found = [...violations(modules), ...foreignWrites(modules), ...writesByNameOf(modules)]
 for (const { rule, file, what, instead } of found) console.log(`${file} ${what}\n  ${rule}: ${instead}`)
 console.log(
   found.length === 0
