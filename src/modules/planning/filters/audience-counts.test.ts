@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
+import { waitingFor } from '../../../../test/tables/instance.ts'
 import {
   audienceNumbers,
   audienceRows,
@@ -81,7 +81,7 @@ describe('totals over all projects', () => {
       await ctx.transaction(async (tx) => {
         await labelIn(tx, what, id, label.id)
         closing = world.root.put(at, { state_event: 'close' })
-        await setTimeout(200)
+        await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(1)
       })
       expect((await closing)!.status).toBe(200)
       expect(await staleLabelCopies(world)).toEqual([])
