@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -143,6 +143,18 @@ describe('stopping the service', () => {
   })
 })
 
+/** Whether a process of this machine has accepted the connection of a client to it. */
+function isAccepted({ localPort, remotePort }: Socket): boolean {
+  const hex = (port: number | undefined) => port!.toString(16).toUpperCase().padStart(4, '0')
+  return readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .some(
+      ([, server, client, , , , , , , inode]) =>
+        server?.endsWith(`:${hex(remotePort)}`) && client?.endsWith(`:${hex(localPort)}`) && inode !== '0',
+    )
+}
+
 describe('kill -9', () => {
   test('a worker that is killed is replaced', async () => {
     const service = await serve()
@@ -169,8 +181,8 @@ describe('kill -9', () => {
     process.kill(worker!, 'SIGSTOP')
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
     await once(socket, 'connect')
-    // By then the primary has handed it over.
-    await delay(200)
+    // The primary hands over what it accepts; until then the socket belongs to the kernel, with inode 0.
+    await eventually(() => expect(isAccepted(socket)).toBe(true))
     process.kill(worker!, 'SIGKILL')
     socket.on('error', () => {}).resume()
     await eventually(() => expect(socket.closed).toBe(true))

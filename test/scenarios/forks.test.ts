@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { bin, freshEnv, serve } from '../service.ts'
@@ -20,11 +19,20 @@ test('forks get complete repositories although the worker processes are killed',
 
   const forks: number[] = []
   for (const title of ['stithy jobs', 'stithy git runner', 'stithy jobs']) {
-    const path = `fork-${forks.length}`
-    const made = await root.post(`/projects/${source.id}/fork`, { path, name: path })
-    expect(made.status).toBe(201)
-    forks.push(made.json.id)
-    await delay(150)
+    // One that has ended when its state is asked, on a busy machine, is no fork to interrupt.
+    let state: string | undefined
+    for (let attempt = 0; attempt < 5 && state !== 'started'; attempt++) {
+      const path = `fork-${forks.length}`
+      const made = await root.post(`/projects/${source.id}/fork`, { path, name: path })
+      expect(made.status).toBe(201)
+      forks.push(made.json.id)
+      state = await eventually(async () => {
+        const { import_status } = (await root.get(`/projects/${made.json.id}`)).json
+        expect(import_status).not.toBe('scheduled')
+        return import_status as string
+      }, 5)
+    }
+    expect(state).toBe('started')
     await launched.killNamed(title)
     await eventually(() => expect(launched.named(title)).toHaveLength(1))
   }

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'
+import { once } from 'node:events'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -73,21 +74,33 @@ const pushOf = (commands: readonly string[], pack: Buffer, capabilities = able):
     pack,
   ])
 
-/** A request for a push whose first bytes have been sent; `finish` sends the others and resolves with the response. */
+/**
+ * A request for a push whose first bytes have been sent. `begun` resolves when the service reads them: it has admitted the caller then. `finish` sends
+ * the others and resolves with the response.
+ */
 function beginPush(world: World, { full_path }: TestProject, whole: Buffer, first: number) {
   const socket = connect(Number(new URL(world.origin).port), '127.0.0.1')
   const credentials = Buffer.from(`root:${world.root.token}`).toString('base64')
   socket.write(
     `POST /${full_path}.git/git-receive-pack HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Basic ${credentials}\r\n` +
-      `content-type: application/x-git-receive-pack-request\r\ncontent-length: ${whole.length}\r\n\r\n`,
+      `content-type: application/x-git-receive-pack-request\r\ncontent-length: ${whole.length}\r\n` +
+      'expect: 100-continue\r\n\r\n',
   )
   socket.write(whole.subarray(0, first))
+  const continues = 'HTTP/1.1 100 Continue\r\n\r\n'
+  let said = ''
+  const ended = once(socket, 'end')
+  const begun = Promise.withResolvers<void>()
+  socket.on('data', (chunk) => {
+    said += chunk
+    if (said.startsWith(continues)) begun.resolve()
+  })
   return {
+    begun: begun.promise,
     async finish(): Promise<string> {
       socket.write(whole.subarray(first))
-      let said = ''
-      for await (const chunk of socket) said += chunk
-      return said
+      await ended
+      return said.replace(continues, '')
     },
   }
 }
@@ -394,7 +407,7 @@ describe('a small push', () => {
     const oids = (await git(folder.path, 'rev-parse', 'HEAD', 'HEAD^{tree}', 'HEAD:file')).trim().split('\n')
     const whole = pushOf([`${first} ${second} refs/heads/main`], packOf(folder.path, oids))
     const begun = beginPush(world, project, whole, whole.length - 20)
-    await delay(200)
+    await begun.begun
     await rm(gitDir, { recursive: true })
     expect(await begun.finish()).toMatch(/^HTTP\/1.1 422 [\s\S]*The repository does not exist/)
   })
