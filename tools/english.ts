@@ -31,7 +31,7 @@ const counts = countWords(texts)
 const limits = JSON.parse(readFileSync(limitsFile, 'utf8')) as Counts
 const more = grown(counts, limits)
 if (more.length > 0) {
-  console.log(`${more.join('\n')}\nUse plain English instead; CONTRIBUTING.md lists the words`)
+  console.log(`${more.join('\n')}\nUse plain English instead; tools/english/words.ts has the words`)
   process.exitCode = 1
 } else if (process.argv.includes('--write')) {
   // A word without a limit must not occur.

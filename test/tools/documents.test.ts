@@ -6,6 +6,7 @@ import { catalogue } from '../../src/events/catalogue.ts'
 import { readModules } from '../../tools/boundaries/modules.ts'
 import { isTest, moduleOrder } from '../../tools/boundaries/rules.ts'
 import { tablesOf } from '../../tools/boundaries/tables.ts'
+import { shownOnly } from '../../tools/unread-inputs/names.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
@@ -62,6 +63,14 @@ describe('documents', () => {
     for (const paths of answers) expect(paths).not.toEqual([])
     expect(answers.flat().filter((path) => !entries.has(path))).toEqual([])
     expect(text.split('\n').length).toBeLessThanOrEqual(200)
+  })
+
+  test('docs/api-conventions.md names the settings of projects that are shown and change nothing', () => {
+    const [item] = /^- Settings of projects for parts that do not exist here(?:.|\n(?!- ))*/m.exec(
+      read('docs/api-conventions.md'),
+    )!
+    const named = [...item.matchAll(/`(\w+)`/g)].map(([, name]) => name!)
+    expect(named.sort()).toEqual(Object.keys(shownOnly).sort())
   })
 
   test('no two items of CHANGELOG.md begin with the same sixty characters, as after a merge', () => {

@@ -18,7 +18,7 @@ export const HookEvent = entity({
     state: Type.String({
       enum: [...states],
       description:
-        '`failed`: given up after a day; `dropped`: not sent, because what the event is about was deleted or became confidential',
+        '`failed`: given up after a day; `dropped`: not sent, because what the event is about was deleted, the hook may no longer receive it, or mails are disabled',
     }),
     attempts: Type.Integer({ description: 'Number of requests' }),
     created_at: timestamp('Time at which the event was queued'),
