@@ -16,7 +16,12 @@ export type VariedLoad = Readonly<{ target: Target; sample: Sample; seed: number
   )
 
 export type KindMeasured = {
-  /** In ms, from when the request was meant to be sent. */
+  /** How many got a response. */
+  answered: number
+  /**
+   * Of successes, in ms, from when the request was meant to be sent; the whole wait for requests without a response. Refusals are fast, and
+   * would make an overloaded service look so.
+   */
   latencies: number[]
   /** Counts of statuses that are no success, and of broken connections. */
   failures: Record<string, number>
@@ -83,24 +88,33 @@ const bytesOf = (target: Target, { user, path, method, json }: Call): Buffer => 
   return requestBytes(target, apiPrefix + path, headers, method, body)
 }
 
+const entryOf = ({ kinds }: VariedMeasured, { name }: Kind): KindMeasured =>
+  (kinds[name] ??= { answered: 0, latencies: [], failures: {} })
+
 export async function runVaried(load: VariedLoad): Promise<VariedMeasured> {
   const measured: VariedMeasured = { kinds: {}, seconds: 0, unanswered: 0 }
   const requests = new Requests(new Random(load.seed), load.sample)
   const send = async (wire: Wire, { kind, call }: { kind: Kind; call: Call }, since: number): Promise<void> => {
-    const entry = (measured.kinds[kind.name] ??= { latencies: [], failures: {} })
+    const entry = entryOf(measured, kind)
     const status = await wire.send(bytesOf(load.target, call)).then(
       (answer) => answer.status,
       () => 'broken' as const,
     )
-    if (status !== 'broken') entry.latencies.push(performance.now() - since)
-    if (status === 'broken' || !(kind.succeeds?.(status) ?? status === 200)) {
+    if (status !== 'broken') entry.answered++
+    if (status !== 'broken' && (kind.succeeds?.(status) ?? status === 200))
+      entry.latencies.push(performance.now() - since)
+    else {
       entry.failures[status] = (entry.failures[status] ?? 0) + 1
       entry.firstFailure ??= `${status} ${call.method ?? 'GET'} ${call.path} by user ${call.user}`
     }
   }
   const began = performance.now()
   if (load.load === 'alone') await alone(load, requests, send)
-  else measured.unanswered = await open(load, requests, send)
+  else {
+    const unanswered = await open(load, requests, send)
+    measured.unanswered = unanswered.length
+    for (const kind of unanswered) entryOf(measured, kind).latencies.push(drainTimeoutMs)
+  }
   measured.seconds = (performance.now() - began) / 1000
   return measured
 }
@@ -121,14 +135,14 @@ async function alone(load: VariedLoad & { load: 'alone' }, requests: Requests, s
 
 /**
  * Sends requests at random times, whatever the responses. Latency counts from when a request was meant to be sent, so that
- * waiting for a connection is part of it. Returns how many got no response in time.
+ * waiting for a connection is part of it. Returns the kinds of those that got no response in time.
  */
-async function open(load: VariedLoad & { load: 'open' }, requests: Requests, send: Send): Promise<number> {
+async function open(load: VariedLoad & { load: 'open' }, requests: Requests, send: Send): Promise<Kind[]> {
   const arrivals = new Random(load.seed + 1)
   const wires: Wire[] = []
   const idle: Wire[] = []
   const waiting: { request: { kind: Kind; call: Call }; due: number }[] = []
-  let running = 0
+  const running = new Set<{ kind: Kind; call: Call }>()
   const take = () => {
     while (waiting.length > 0) {
       let wire = idle.pop()
@@ -139,9 +153,9 @@ async function open(load: VariedLoad & { load: 'open' }, requests: Requests, sen
       }
       const used = wire
       const { request, due } = waiting.shift()!
-      running++
+      running.add(request)
       send(used, request, due).finally(() => {
-        running--
+        running.delete(request)
         idle.push(used)
         take()
       })
@@ -159,9 +173,10 @@ async function open(load: VariedLoad & { load: 'open' }, requests: Requests, sen
     take()
   }
   const deadline = performance.now() + drainTimeoutMs
-  while (running + waiting.length > 0 && performance.now() < deadline) await delay(10)
+  while (running.size + waiting.length > 0 && performance.now() < deadline) await delay(10)
+  const unanswered = [...running, ...waiting.map(({ request }) => request)].map(({ kind }) => kind)
   for (const wire of wires) wire.close()
-  return running + waiting.length
+  return unanswered
 }
 
 answerLoads(import.meta.url, runVaried)
