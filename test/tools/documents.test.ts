@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import GithubSlugger from 'github-slugger'
 import { describe, expect, test } from 'vitest'
 import { catalogue } from '../../src/events/catalogue.ts'
 import { readModules } from '../../tools/boundaries/modules.ts'
@@ -31,13 +32,24 @@ const pathsIn = (text: string): string[] =>
     .map(([, path]) => path!)
     .filter((path) => /\.(ts|js|sql|md)$/.test(path) || (path.includes('/') && beginnings.has(path.split('/')[0]!)))
 
-/** A path may leave out its beginning, such as `src/`, or the folder of which the text speaks. */
-const exists = (path: string): boolean => entries.has(path) || [...entries].some((entry) => entry.endsWith(`/${path}`))
+/** A path may leave out its beginning, such as `src/`; in the README of a module, a path without a folder names a file of the module. */
+function exists(path: string, document: string): boolean {
+  if (entries.has(path)) return true
+  const module = /^src\/modules\/[^/]+\//.exec(document)?.[0]
+  const within = module !== undefined && !path.includes('/') ? module : ''
+  return [...entries].some((entry) => entry.startsWith(within) && entry.endsWith(`/${path}`))
+}
 
 const linksIn = (text: string): string[] =>
   [...text.matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target]) => target!.replace(/#.*/, ''))
     .filter((target) => target !== '')
+
+/** The anchors of the headings of a document. */
+function anchorsOf(text: string): ReadonlySet<string> {
+  const slugger = new GithubSlugger()
+  return new Set([...text.matchAll(/^#+ +(.+)$/gm)].map(([, title]) => slugger.slug(title!.replaceAll('`', ''))))
+}
 
 describe('documents', () => {
   test.for(documents)('links and paths in %s exist', (document) => {
@@ -45,7 +57,17 @@ describe('documents', () => {
     const broken = linksIn(text).filter(
       (target) => !/^https?:/.test(target) && !entries.has(normalize(`${dirname(document)}/${target}`)),
     )
-    expect([...broken, ...pathsIn(text).filter((path) => !exists(path))]).toEqual([])
+    const lost = [...text.matchAll(/\]\(([^)\s#]*)#([^)\s]+)\)/g)].filter(([, target, anchor]) => {
+      const file = target === '' ? document : normalize(`${dirname(document)}/${target}`)
+      return (
+        !/^https?:/.test(target!) && file.endsWith('.md') && entries.has(file) && !anchorsOf(read(file)).has(anchor!)
+      )
+    })
+    expect([
+      ...broken,
+      ...lost.map(([link]) => link),
+      ...pathsIn(text).filter((path) => !exists(path, document)),
+    ]).toEqual([])
   })
 
   test.for(documents)('npm scripts in %s exist', (document) => {
