@@ -6,6 +6,9 @@ const seconds = 1000
 /** Longer than any timeout of the server itself. */
 export const answerMs = 45 * seconds
 
+/** Maximum milliseconds of a statement where long ones are allowed (`Tx.allowLongStatements`): enough for a few million rows. */
+export const longStatementMs = 15 * 60 * seconds
+
 /** How prepared statements are planned: as the server decides, or once for all values. Source: PostgreSQL, `plan_cache_mode`. */
 export type Planning = 'auto' | 'force_generic_plan'
 

@@ -249,6 +249,20 @@ test('a database server that stops responding is a timeout', async ({ world }) =
   })
 })
 
+test('a statement may take longer than the limits of others in a transaction that allows it, and in no other', async ({
+  world,
+}) => {
+  const url = new URL(world.databaseUrl)
+  url.searchParams.set('statement_timeout', '200')
+  await using db = openDatabase(url.href, { patienceMs: 400, writers: 1 })
+  const slow = raw('select pg_sleep(1.2)')
+  await db.transaction(async (tx) => {
+    await tx.allowLongStatements()
+    await tx.run(slow)
+  })
+  await expect(db.transaction((tx) => tx.run(slow))).rejects.toMatchObject({ name: 'Failure', kind: 'unavailable' })
+})
+
 describe('shares of statements outside of transactions', () => {
   const sleep = raw('select pg_sleep(0.02)')
 

@@ -22,6 +22,9 @@ export class PipelinedConnection {
   readonly #stream: ReturnType<typeof streamOf>
   /** Statements without a result. */
   #waiting = 0
+  /** As `patienceMs`; longer during a transaction with long statements. */
+  #patienceMs: number
+  readonly #usualPatienceMs: number
   /** `performance.now()` of the last response, or of the first statement sent after it. */
   #heard = performance.now()
 
@@ -30,8 +33,10 @@ export class PipelinedConnection {
     this.client = client
     this.#statements = new PreparedStatements(preparedBytes)
     this.#stream = streamOf(client)
+    this.#usualPatienceMs = patienceMs
+    this.#patienceMs = patienceMs
     const watch = setInterval(() => {
-      if (this.#waiting > 0 && performance.now() - this.#heard > patienceMs)
+      if (this.#waiting > 0 && performance.now() - this.#heard > this.#patienceMs)
         this.#stream.destroy(new Error('Connection terminated: no answer'))
     }, patienceMs / 4).unref()
     client.once('end', () => clearInterval(watch))
@@ -58,6 +63,15 @@ export class PipelinedConnection {
       this.#stream.uncork()
       sent()
     })
+  }
+
+  /** Adds to the time without a response after which the connection is closed, until `expectShortStatements`. */
+  expectLongStatements(ms: number): void {
+    this.#patienceMs = this.#usualPatienceMs + ms
+  }
+
+  expectShortStatements(): void {
+    this.#patienceMs = this.#usualPatienceMs
   }
 
   query(statement: Statement): Promise<pg.QueryResult> {

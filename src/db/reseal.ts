@@ -52,7 +52,7 @@ export async function resealRows(
  */
 export async function columnsContaining(tx: Tx, texts: readonly string[]): Promise<string[]> {
   if (texts.length === 0) return []
-  await tx.run(sql`set local statement_timeout = 0`)
+  await tx.allowLongStatements()
   const columns = await tx.rows(
     { table_name: text, column_name: text },
     sql`

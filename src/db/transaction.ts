@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { beginCheck, type StatementCheck } from './checks.ts'
+import { longStatementMs } from './connection.ts'
 import type { CachedReads, Db, Statement, Tx } from './db.ts'
 import type { PipelinedConnection } from './pipelined-connection.ts'
 import type { RowOf, Shape } from './row.ts'
@@ -58,6 +59,7 @@ export class Transaction {
         expects: () => false,
       } satisfies CachedReads,
       afterCommit: (work: () => Promise<void>) => void this.#afterCommit.add(work),
+      allowLongStatements: () => this.#allowLongStatements(),
       savepoint: <T>(work: () => Promise<T>) => this.#savepoint(work),
     } as unknown as Tx
   }
@@ -65,6 +67,7 @@ export class Transaction {
   async commit(): Promise<void> {
     await this.#begun
     const { command } = await this.#ask('commit')
+    this.#line.expectShortStatements()
     // The server answers ROLLBACK if a statement failed and the caller ignored the error.
     if (command === 'ROLLBACK') throw new Error('a statement of the transaction had failed: nothing is committed')
   }
@@ -76,6 +79,12 @@ export class Transaction {
 
   async rollback(): Promise<void> {
     await this.#ask('rollback')
+    this.#line.expectShortStatements()
+  }
+
+  async #allowLongStatements(): Promise<void> {
+    await this.#ask(`set local statement_timeout = ${longStatementMs}`)
+    this.#line.expectLongStatements(longStatementMs)
   }
 
   async #savepoint<T>(work: () => Promise<T>): Promise<T> {

@@ -162,3 +162,21 @@ export const lockProject = (tx: Tx, id: number) => tx.run(sql`select from projec
 
 /** Deletes the row of a project, as the job does that removes a deleted one. */
 export const deleteProjectRow = (tx: Tx, id: number) => tx.run(sql`delete from projects where id = ${id}`)
+
+/**
+ * From now on a statement that gives issues or merge requests another audience is as slow as one for very many of them: the database stops it
+ * unless it may take longer than others. For a test with a database of its own.
+ */
+export const slowDownCopies = async (world: World): Promise<void> => {
+  await world.rows(`create function stop_as_too_slow() returns trigger language plpgsql as $$
+    begin
+      if (select setting = reset_val from pg_settings where name = 'statement_timeout') then
+        raise exception 'canceling statement due to statement timeout' using errcode = 'query_canceled';
+      end if;
+      return new;
+    end
+    $$`)
+  for (const table of ['issues', 'merge_requests'])
+    await world.rows(`create trigger stop_as_too_slow before update of audience on ${table}
+      for each row execute function stop_as_too_slow()`)
+}

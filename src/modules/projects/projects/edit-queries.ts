@@ -195,8 +195,10 @@ export async function updateProject(
     assignments = sql`${assignments}, settings = settings || ${JSON.stringify(whole)}::jsonb || ${merged}`
   }
   const update = () => tx.run(sql`update projects set ${assignments} where id = ${id}`)
-  const { topics, visibility } = columns
+  const { topics, visibility, issues_access_level, merge_requests_access_level } = columns
   if (visibility !== undefined) return lowering(tx, sql`p.id = ${id}`, update, visibility)
+  // As in `changingAudience`.
+  if (issues_access_level !== undefined || merge_requests_access_level !== undefined) await tx.allowLongStatements()
   await (topics ? countingTopics(tx, sql`p.id = ${id}`, update) : update())
   return []
 }

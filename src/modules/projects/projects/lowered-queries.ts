@@ -1,14 +1,14 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer, notNull, type RowOf } from '../../../db/row.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
-import { countingTopics } from '../topics/count.ts'
+import { changingAudience } from '../topics/count.ts'
 
 /** A project whose visibility is lowered, with the visibility before. */
 const loweredRow = { id: notNull(integer), visibility: notNull(integer) }
 export type LoweredProject = RowOf<typeof loweredRow>
 
 /**
- * Runs `change`, which gives projects this visibility, as `countingTopics` does. Returns the projects whose visibility that lowers: these
+ * Runs `change`, which gives projects this visibility, as `changingAudience` does. Returns the projects whose visibility that lowers: these
  * and their forks (trigger `lower_forks`), by id, without those that are being deleted.
  */
 export const lowering = (
@@ -17,7 +17,7 @@ export const lowering = (
   change: (ids: readonly number[]) => Promise<unknown>,
   visibility: number,
 ): Promise<LoweredProject[]> =>
-  countingTopics(
+  changingAudience(
     tx,
     which,
     async (ids) => {

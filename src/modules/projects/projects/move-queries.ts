@@ -2,7 +2,7 @@ import type { Tx } from '../../../db/db.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import { within } from '../../namespaces/index.ts'
-import { countingTopics } from '../topics/count.ts'
+import { changingAudience } from '../topics/count.ts'
 import { type LoweredProject, lowering } from './lowered-queries.ts'
 
 /** Puts a project into another namespace. Its route is claimed apart. Returns the projects whose visibility this lowers. */
@@ -40,7 +40,9 @@ export const limitProjectVisibility = (tx: Tx, which: Sql, visibility: number): 
 
 /** Hides projects until a job removes them. `which` is a condition on their namespace `d`. */
 export const markProjectsDeleting = (tx: Tx, which: Sql): Promise<number> =>
-  countingTopics(tx, which, (ids) => tx.run(sql`update projects set deleting = true where id = any(${ids}::bigint[])`))
+  changingAudience(tx, which, (ids) =>
+    tx.run(sql`update projects set deleting = true where id = any(${ids}::bigint[])`),
+  )
 
 /** Renames projects with the namespace in which, or below which, they lie. */
 export const followNamespace: Reaction<'namespace_renamed'> = (tx, { payload }) =>

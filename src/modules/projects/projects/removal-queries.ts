@@ -4,14 +4,14 @@ import { boolean, integer, type RowOf, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
-import { countingTopics } from '../topics/count.ts'
+import { changingAudience } from '../topics/count.ts'
 
 const deletingRow = { namespace_id: integer, visibility: integer, full_path: text }
 type DeletingRow = RowOf<typeof deletingRow>
 
 /** Hides a project; a job deletes it. Returns where it was; undefined if it is hidden already. */
 export const markDeleting = (tx: Tx, id: number): Promise<DeletingRow | undefined> =>
-  countingTopics(tx, sql`p.id = ${id}`, () =>
+  changingAudience(tx, sql`p.id = ${id}`, () =>
     tx.row(
       deletingRow,
       sql`
@@ -25,7 +25,7 @@ export const markDeleting = (tx: Tx, id: number): Promise<DeletingRow | undefine
 
 /** As `markDeleting`, if the project is still marked for deletion since at least `days` ago; otherwise `undefined`. */
 export const markDueDeleting = (tx: Tx, id: number, days: number): Promise<DeletingRow | undefined> =>
-  countingTopics(tx, sql`p.id = ${id}`, () =>
+  changingAudience(tx, sql`p.id = ${id}`, () =>
     tx.row(
       deletingRow,
       sql`

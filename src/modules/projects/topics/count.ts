@@ -11,8 +11,9 @@ import {
 } from './count-queries.ts'
 
 /**
- * Runs `change`, which changes topics, visibility or deletion of projects, and updates the counts of their topics. It gets the ids of
- * the projects, which are locked, and must change no others. If it lowers visibility, `visibility` is the new one: the database then also lowers forks (trigger `lower_forks`).
+ * Runs `change`, which changes topics of projects, or visibility or deletion (`changingAudience`), and updates the counts of their
+ * topics. It gets the ids of the projects, which are locked, and must change no others. If it lowers visibility, `visibility` is the new
+ * one: the database then also lowers forks (trigger `lower_forks`).
  */
 export async function countingTopics<T>(
   tx: Tx,
@@ -26,6 +27,20 @@ export async function countingTopics<T>(
   const result = await change(ids)
   await changeCounts(tx, before, await topicCounts(tx, affected))
   return result
+}
+
+/**
+ * As `countingTopics`, for a change of visibility or deletion: triggers write all issues and merge requests of the projects, whose `audience`
+ * follows them, in the statement of the change.
+ */
+export async function changingAudience<T>(
+  tx: Tx,
+  which: ProjectCondition,
+  change: (ids: readonly number[]) => Promise<T>,
+  visibility?: number,
+): Promise<T> {
+  await tx.allowLongStatements()
+  return countingTopics(tx, which, change, visibility)
 }
 
 /** Counts the topics of a project that this transaction created. */
