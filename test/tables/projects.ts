@@ -180,3 +180,33 @@ export const slowDownCopies = async (world: World): Promise<void> => {
     await world.rows(`create trigger stop_as_too_slow before update of audience on ${table}
       for each row execute function stop_as_too_slow()`)
 }
+
+/** Tables whose rows are deleted with what they refer to, and what that is. */
+export const cascades = (
+  world: World,
+): Promise<{ table: string; target: string; column: string; indexed: boolean }[]> =>
+  world.rows(`
+    select c.conrelid::regclass::text as table, c.confrelid::regclass::text as target, a.attname as column,
+      exists (select from pg_index i where i.indrelid = c.conrelid and i.indkey[0] = a.attnum) as indexed
+    from pg_constraint c
+    join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
+    where c.contype = 'f' and c.confdeltype = 'c'`)
+
+/**
+ * From now on rows of these tables are not deleted by the cascade of another deletion, as for so very many rows that the database would stop it.
+ * For a test with a database of its own.
+ */
+export const refuseCascades = async (world: World, tables: readonly string[]): Promise<void> => {
+  await world.rows(`create function refuse_cascade() returns trigger language plpgsql as $$
+    begin
+      if pg_trigger_depth() > 1 then
+        raise exception 'cascade to %', tg_table_name;
+      end if;
+      return old;
+    end
+    $$`)
+  for (const table of new Set(tables))
+    await world.rows(
+      `create trigger refuse_cascade before delete on ${table} for each row execute function refuse_cascade()`,
+    )
+}

@@ -7,6 +7,7 @@ import { belongingOf } from '../../../git/repository/project-key.ts'
 import { enqueue, type Job, job } from '../../../jobs/job.ts'
 import { projectRepositoryDir } from '../repositories/location.ts'
 import { setAside } from '../repositories/set-aside.ts'
+import { largeTables } from './large-tables.ts'
 import {
   deleteProjectRow,
   deleteSomeOf,
@@ -15,9 +16,6 @@ import {
   markDueDeleting,
   projectsBeingRemoved,
 } from './removal-queries.ts'
-
-/** Small, because each issue or merge request cascades to its commits, versions and notes. */
-const noteablesAtOnce = 100
 
 const heldRepository = Type.Object({ projectId: Type.Integer(), storage: Type.String(), key: Type.String() })
 
@@ -50,8 +48,8 @@ export const removeProject = job({
     const removed = await deleteFiles(ctx.transaction, () =>
       ctx.git.removeRepository(projectRepositoryDir(ctx, project)),
     )
-    for (const table of ['issues', 'merge_requests', 'commented_commits'] as const)
-      await inBatches((size) => deleteSomeOf(ctx.db, table, projectId, size), noteablesAtOnce)
+    for (const table of largeTables)
+      await inBatches((size) => deleteSomeOf(ctx.db, table, projectId, size), table.atOnce)
     await inBatches((size) => deleteEventsOfProject(ctx.db, projectId, size))
     await ctx.transaction(async (tx) => {
       // The path of the project becomes free, even if the backup takes hours.

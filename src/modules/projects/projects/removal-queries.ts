@@ -5,6 +5,7 @@ import { sql } from '../../../db/sql.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
 import { changingAudience } from '../topics/count.ts'
+import type { LargeTable } from './large-tables.ts'
 
 const deletingRow = { namespace_id: integer, visibility: integer, full_path: text }
 type DeletingRow = RowOf<typeof deletingRow>
@@ -66,16 +67,19 @@ export const markForDeletion = async (tx: Tx, id: number): Promise<boolean | und
 export const findDeleting = (db: Db, id: number): Promise<Located | undefined> =>
   db.row(locatedRow, sql`select id, repository_storage, repository_key from projects where id = ${id} and deleting`)
 
-/** Deletes at most `size` issues, merge requests or discussed commits with their data; returns their number. */
+/** Deletes at most `size` rows of the project with what belongs to them; returns their number. */
 export const deleteSomeOf = (
   db: Db,
-  table: 'issues' | 'merge_requests' | 'commented_commits',
+  { table, rowsOf }: Pick<LargeTable, 'table' | 'rowsOf'>,
   projectId: number,
   size: number,
-): Promise<number> => db.run(deleteSome(table, sql`project_id = ${projectId}`, size))
+): Promise<number> => db.run(deleteSome(table, rowsOf(projectId), size))
 
-export const deleteProjectRow = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`delete from projects where id = ${id} and deleting`)
+/** With what belongs to it in other tables than large ones. */
+export async function deleteProjectRow(tx: Tx, id: number): Promise<void> {
+  await tx.allowLongStatements()
+  await tx.run(sql`delete from projects where id = ${id} and deleting`)
+}
 
 /** Projects marked for deletion at least `days` ago, at most 1,000. */
 export async function dueForRemoval(db: Db, days: number): Promise<number[]> {
