@@ -193,20 +193,23 @@ export const cascades = (
     where c.contype = 'f' and c.confdeltype = 'c'`)
 
 /**
- * From now on rows of these tables are not deleted by the cascade of another deletion, as for so very many rows that the database would stop it.
- * For a test with a database of its own.
+ * From now on rows of these tables are not deleted by the cascade of another deletion, or do not lose what they refer to by one, as if they were so
+ * many that the database would stop it. For a test with a database of its own.
  */
-export const refuseCascades = async (world: World, tables: readonly string[]): Promise<void> => {
+export const refuseCascades = async (
+  world: World,
+  tables: readonly string[],
+  what: 'delete' | 'update' = 'delete',
+): Promise<void> => {
   await world.rows(`create function refuse_cascade() returns trigger language plpgsql as $$
     begin
       if pg_trigger_depth() > 1 then
         raise exception 'cascade to %', tg_table_name;
       end if;
-      return old;
+      return case tg_op when 'DELETE' then old else new end;
     end
     $$`)
   for (const table of new Set(tables))
-    await world.rows(
-      `create trigger refuse_cascade before delete on ${table} for each row execute function refuse_cascade()`,
-    )
+    await world.rows(`create trigger refuse_cascade before ${what} on ${table}
+      for each row execute function refuse_cascade()`)
 }

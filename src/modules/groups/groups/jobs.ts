@@ -14,7 +14,10 @@ export const removeGroup = job({
   attempts: 10,
   async run({ groupId }, ctx) {
     await removeContents(ctx, groupId)
-    await ctx.transaction((tx) => deleteGroupRows(tx, groupId))
+    await ctx.transaction(async (tx) => {
+      await tx.allowLongStatements()
+      await deleteGroupRows(tx, groupId)
+    })
   },
 })
 

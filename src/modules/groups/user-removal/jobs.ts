@@ -13,11 +13,20 @@ import { type Contribution, contributions, type DeletedRows } from './contributi
 import { ensurePlaceholder } from './placeholder.ts'
 import { deleteByAddress, deleteSomeOf, dropSome, lockAccount, personalNamespace, settleSome } from './queries.ts'
 
+/** What is deleted with the account, and may be very many rows of one user. */
+const belongings = [
+  { table: 'todos', column: 'user_id' },
+  { table: 'mentions', column: 'user_id' },
+]
+
 async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
   const placeholder = hard ? undefined : await ctx.transaction(ensurePlaceholder)
   for (const contribution of contributions) {
-    // Deleting the account sets these columns to null.
-    if ((hard ? contribution.hard : contribution.soft) === 'anonymized') continue
+    // Deleting the account would do this, too, but to all rows in one statement.
+    if ((hard ? contribution.hard : contribution.soft) === 'anonymized') {
+      await inBatches((size) => settleSome(ctx.db, contribution, userId, 'anonymize', size))
+      continue
+    }
     const to = placeholder === undefined ? 'delete' : { placeholder }
     const { once } = contribution
     if (once && placeholder !== undefined)
@@ -65,10 +74,12 @@ export const removeUser = job({
     const space = await personalNamespace(ctx.db, userId)
     if (space) await removeContents(ctx, space.id)
     await settleContributions(ctx, userId, hard)
+    for (const column of belongings) await inBatches((size) => settleSome(ctx.db, column, userId, 'delete', size))
     await inBatches((size) => deleteEventsAbout(ctx.db, userId, size))
     await inBatches((size) => forgetActor(ctx.db, userId, size))
     await ctx.transaction(async (tx) => {
       if (!(await lockAccount(tx, userId))) return
+      await tx.allowLongStatements()
       // Until now it says that the account is being removed.
       if (space) await deleteGroupRows(tx, space.id)
       await deleteStarsOf(tx, userId)

@@ -88,18 +88,24 @@ const someOf = ({ table, column }: Column, userId: number, limit: number): Sql =
   and ${raw(column)} = ${userId}
 `
 
-/** Moves or deletes at most `limit` rows of the user. A result equal to `limit` means there may be more. */
+/**
+ * Moves at most `limit` rows of the user, deletes them, or sets their author to null. A result equal to `limit` means there may be more.
+ */
 export const settleSome = (
   db: Db,
   of: Column,
   userId: number,
-  to: { placeholder: number } | 'delete',
+  to: { placeholder: number } | 'delete' | 'anonymize',
   limit: number,
 ): Promise<number> =>
   db.run(
     to === 'delete'
       ? sql`delete from ${raw(of.table)} where ${someOf(of, userId, limit)}`
-      : sql`update ${raw(of.table)} set ${raw(of.column)} = ${to.placeholder} where ${someOf(of, userId, limit)}`,
+      : sql`
+        update ${raw(of.table)}
+        set ${raw(of.column)} = ${to === 'anonymize' ? null : to.placeholder}
+        where ${someOf(of, userId, limit)}
+      `,
   )
 
 const deletedRow = {

@@ -3,7 +3,7 @@ import { failJobs } from '../../../../test/jobs.ts'
 import { changeMember, membersLast } from '../../../../test/tables/access.ts'
 import { closersOf } from '../../../../test/tables/epics.ts'
 import { auditOfNoun, caughtUp, eventsOf } from '../../../../test/tables/events.ts'
-import { projectRow } from '../../../../test/tables/projects.ts'
+import { projectRow, refuseCascades } from '../../../../test/tables/projects.ts'
 import { today } from '../../../../test/tables/statements.ts'
 import { moveTokens } from '../../../../test/tables/tokens.ts'
 import { ghosts, referencesToUsers } from '../../../../test/tables/users.ts'
@@ -460,6 +460,30 @@ describe('DELETE /users/:id', () => {
     ])
     expect(await world.jobs(`remove_user:${ben.id}`)).toHaveLength(1)
   })
+
+  test.each([false, true])(
+    'what names a user is changed before the account is deleted, with hard_delete=%s',
+    async (hard) => {
+      await using world = await World.start()
+      const ann = await world.user()
+      const { project, statuses } = await contribution(world, ann)
+      const { at } = await openMergeRequest(world, { project, author: world.root })
+      const branches = `/projects/${project.id}/repository/branches`
+      expect((await ann.post(`${branches}?branch=of-ann&ref=main`)).status).toBe(201)
+      expect((await world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 40 })).status).toBe(200)
+      expect((await ann.put(at, { state_event: 'close' })).status).toBe(200)
+      await remove(world, ann, hard)
+      await refuseCascades(
+        world,
+        contributions.map(({ table }) => table),
+        'update',
+      )
+      await removeUser.run({ userId: ann.id, hard }, await world.app.open(null))
+      expect((await world.root.get(`/users/${ann.id}`)).status).toBe(404)
+      expect(await statuses()).toEqual([hard ? undefined : 'ghost'])
+      expect((await world.root.get(at)).json.closed_by).toBeNull()
+    },
+  )
 
   test('the removal job finishes from any state that a crash left', async () => {
     await using world = await World.start()
