@@ -38,3 +38,16 @@ export function counting(ctx: Ctx): { ctx: Ctx; counts: { transactions: number; 
   }
   return { ctx: { ...ctx, transaction, db: Object.create(ctx.db, { run: { value: run } }) as Ctx['db'] }, counts }
 }
+
+/** The same context, whose first transaction fails, as if what it is about could not be changed. */
+export const failingOnce = (ctx: Ctx): Ctx => {
+  let first = true
+  return {
+    ...ctx,
+    transaction: (work) => {
+      if (!first) return ctx.transaction(work)
+      first = false
+      return Promise.reject(new Error('cannot be changed'))
+    },
+  }
+}

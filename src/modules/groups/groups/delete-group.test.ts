@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect } from 'vitest'
-import { contextFor } from '../../../../test/contexts.ts'
+import { contextFor, failingOnce } from '../../../../test/contexts.ts'
 import { failJobs, jobAttempts } from '../../../../test/jobs.ts'
 import { addProjectAccess, shareProject } from '../../../../test/tables/access.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
@@ -235,5 +235,33 @@ describe('DELETE /groups/:id with delayed deletion', () => {
     expect(await Promise.all([due, inner, early, restored].map(status))).toEqual([404, 404, 200, 200])
     await removeGroup.run({ groupId: due.id }, ctx)
     expect(await existingGroups(world, inner.id)).toEqual([])
+  })
+
+  test('a marked group that cannot be removed does not keep the job from removing the others', async ({ world }) => {
+    const [failing, next] = [await world.group(), await world.group()]
+    for (const { id } of [failing, next]) await world.root.delete(`/groups/${id}`)
+    await changeGroup(world, [failing.id, next.id], { marked_for_deletion_on: daysAgo(7) })
+    const run = removeMarkedGroups.run({}, failingOnce(await contextFor(world, null)))
+    await expect(run).rejects.toThrow('1 step failed')
+    const status = async ({ id }: { id: number }) => (await world.root.get(`/groups/${id}`)).status
+    expect(await Promise.all([failing, next].map(status))).toEqual([200, 404])
+    await removeMarkedGroups.run({}, await contextFor(world, null))
+    expect(await status(failing)).toBe(404)
+  })
+
+  test('a project of a deleted group that cannot be removed does not keep the job from removing the others', async ({
+    world,
+  }) => {
+    await world.settings({ deletion_adjourned_period: 0 })
+    const group = await world.group()
+    const [failing, next] = [await world.project({ group }), await world.project({ group })]
+    await world.root.delete(`/groups/${group.id}`)
+    const run = removeGroup.run({ groupId: group.id }, failingOnce(await contextFor(world, null)))
+    await expect(run).rejects.toThrow('1 step failed')
+    const left = async ({ id }: { id: number }) => (await projectRow(world, id, 'id')).length
+    expect(await Promise.all([failing, next].map(left))).toEqual([1, 0])
+    await removeGroup.run({ groupId: group.id }, await contextFor(world, null))
+    expect(await left(failing)).toBe(0)
+    expect(await existingGroups(world, group.id)).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { enqueue, job } from '../../../jobs/job.ts'
+import { eachByItself } from '../../../kernel/each-by-itself.ts'
 import { lockAccess } from '../../namespaces/index.ts'
 import { removeGroup } from './jobs.ts'
 import { removeHeld } from './removal.ts'
@@ -14,13 +15,14 @@ export const removeMarkedGroups = job({
   every: { cron: '40 * * * *', input: {} },
   async run(_input, ctx) {
     const days = ctx.settings.deletion_adjourned_period
-    for (const id of await groupsDueForRemoval(ctx.db, days))
-      await ctx.transaction(async (tx) => {
+    await eachByItself(await groupsDueForRemoval(ctx.db, days), (id) =>
+      ctx.transaction(async (tx) => {
         await lockAccess(tx)
         // A group that was restored, or deleted with its parent, is skipped.
         const held = await lockDueGroup(tx, id, days)
         if (held) await removeHeld(tx, held, null)
-      })
+      }),
+    )
   },
 })
 

@@ -3,6 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { inBatches } from '../../../db/batches.ts'
 import { deleteEventsOfGroups } from '../../../events/retention.ts'
 import { job } from '../../../jobs/job.ts'
+import { eachByItself } from '../../../kernel/each-by-itself.ts'
 import { removeProject } from '../../projects/index.ts'
 import { deleteGroupRows, groupsToRemove, projectsToRemove } from './removal-queries.ts'
 
@@ -23,7 +24,7 @@ export const removeGroup = job({
 
 /** Deletes what is in a deleted namespace: all but the rows of it and of its subgroups. */
 export async function removeContents(ctx: Ctx, groupId: number): Promise<void> {
-  for (const projectId of await projectsToRemove(ctx.db, groupId)) await removeProject.run({ projectId }, ctx)
+  await eachByItself(await projectsToRemove(ctx.db, groupId), (projectId) => removeProject.run({ projectId }, ctx))
   const groupIds = await groupsToRemove(ctx.db, groupId)
   await inBatches((size) => deleteEventsOfGroups(ctx.db, groupIds, size))
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { describe, expect } from 'vitest'
-import { contextFor } from '../../../../test/contexts.ts'
+import { contextFor, failingOnce } from '../../../../test/contexts.ts'
 import { failJobs } from '../../../../test/jobs.ts'
 import { auditOf, eventsOf } from '../../../../test/tables/events.ts'
 import { lockRow } from '../../../../test/tables/instance.ts'
@@ -77,6 +77,18 @@ describe('DELETE /projects/:id', () => {
       author_id: -1,
       details: { entity_path: due.full_path, ip_address: null, token_id: null },
     })
+  })
+
+  test('a marked project that cannot be removed does not keep the job from removing the others', async ({ world }) => {
+    const [failing, next] = [await world.project(), await world.project()]
+    for (const { id } of [failing, next]) await world.root.delete(`/projects/${id}`)
+    await changeProject(world, [failing.id, next.id], { marked_for_deletion_on: daysAgo(7) })
+    const run = removeMarkedProjects.run({}, failingOnce(await contextFor(world, null)))
+    await expect(run).rejects.toThrow('1 step failed')
+    expect((await world.root.get(`/projects/${failing.id}`)).status).toBe(200)
+    expect((await world.root.get(`/projects/${next.id}`)).status).toBe(404)
+    await removeMarkedProjects.run({}, await contextFor(world, null))
+    expect((await world.root.get(`/projects/${failing.id}`)).status).toBe(404)
   })
 
   test('a deleted personal project is removed at once, with rows and repository', async ({ world }) => {

@@ -5,6 +5,7 @@ import { emit } from '../../../events/log.ts'
 import { deleteEventsOfProject } from '../../../events/retention.ts'
 import { belongingOf } from '../../../git/repository/project-key.ts'
 import { enqueue, type Job, job } from '../../../jobs/job.ts'
+import { eachByItself } from '../../../kernel/each-by-itself.ts'
 import { projectRepositoryDir } from '../repositories/location.ts'
 import { setAside } from '../repositories/set-aside.ts'
 import { largeTables } from './large-tables.ts'
@@ -70,15 +71,17 @@ export const removeMarkedProjects = job({
   attempts: 3,
   every: { cron: '20 * * * *', input: {} },
   async run(_input, ctx) {
-    for (const projectId of await dueForRemoval(ctx.db, ctx.settings.deletion_adjourned_period))
-      await ctx.transaction(async (tx) => {
+    const days = ctx.settings.deletion_adjourned_period
+    await eachByItself(await dueForRemoval(ctx.db, days), (projectId) =>
+      ctx.transaction(async (tx) => {
         // A project that was restored is skipped.
-        const due = await markDueDeleting(tx, projectId, ctx.settings.deletion_adjourned_period)
+        const due = await markDueDeleting(tx, projectId, days)
         if (!due) return
         await enqueue(tx, removeProject, { projectId })
         const { full_path, ...payload } = due
         await emit(tx, { kind: 'project_deleted', projectId, actorId: null, payload, facts: { full_path } })
-      })
+      }),
+    )
   },
 })
 
