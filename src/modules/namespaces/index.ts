@@ -20,8 +20,8 @@ export {
   lockAccessForNew,
   namespacePlaced,
   namespaceRemoved,
-  projectMemberChanged,
   projectPlaced,
+  projectsMemberChanged,
 } from './access-index/service.ts'
 export { numberFor } from './audience-counts/queries.ts'
 export { avatarUrl, gravatarUrl, pictureUrl } from './avatars/addresses.ts'

@@ -1,10 +1,12 @@
 import { describe, expect } from 'vitest'
 import { contextFor, counting } from '../../../../test/contexts.ts'
+import { counting as countingStatements } from '../../../../test/counting.ts'
 import { endedAccess, lockMember, membersBesideRoot, membershipsOf } from '../../../../test/tables/access.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { test, unique } from '../../../../test/world.ts'
 import { levels } from '../../../access/levels.ts'
 import { purgeExpiredMembers } from './jobs.ts'
+import { groupMembership, removeMember } from './service.ts'
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
 const refused = { status: 403, json: { message: '403 Forbidden' } }
@@ -127,6 +129,27 @@ describe('removing a member', () => {
     const group = await world.group({}, bob)
     await bob.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 50, expires_at: day(0) })
     expect(await bob.delete(`/groups/${group.id}/members/${bob.id}`)).toMatchObject(refused)
+  })
+
+  test('removing a member of a group takes as many statements for many projects below it as for few', async ({
+    world,
+  }) => {
+    const group = await world.group()
+    const statements = async (projects: number) => {
+      const ann = await world.user()
+      const below = await world.group({ parent: group })
+      expect((await world.root.post(`/groups/${below.id}/members`, { user_id: ann.id, access_level: 30 })).status).toBe(
+        201,
+      )
+      for (let count = 0; count < projects; count++)
+        await world.project({ group: below, members: [[ann, 'maintainer']] })
+      const counted = await countingStatements(world)
+      const source = groupMembership({ id: below.id, traversal_ids: [group.id, below.id] })
+      await removeMember(counted.ctx, source, ann.id, async () => true)
+      expect(await membershipsOf(world, [ann.id])).toEqual([])
+      return counted.counts.statements
+    }
+    expect(await statements(4)).toBe(await statements(1))
   })
 
   test('403 for removing or demoting the owner of a personal project', async ({ world }) => {

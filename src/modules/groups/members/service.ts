@@ -7,7 +7,7 @@ import { emit, emitAll } from '../../../events/log.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
 import { findUser, isLeaving } from '../../accounts/index.ts'
-import { groupMemberChanged, lockAccess, projectMemberChanged } from '../../namespaces/index.ts'
+import { groupMemberChanged, lockAccess, projectsMemberChanged } from '../../namespaces/index.ts'
 import { mailMember } from './mails.ts'
 import {
   deleteEndedMember,
@@ -87,7 +87,7 @@ async function requireLevel(tx: Tx, membership: Membership, userId: number, leve
 const changed = (tx: Tx, membership: Membership, userId: number): Promise<void> =>
   membership.of === 'group'
     ? groupMemberChanged(tx, membership.groupId, userId)
-    : projectMemberChanged(tx, membership.projectId, userId)
+    : projectsMemberChanged(tx, [membership.projectId], userId)
 
 const sourceOf = (membership: MemberSource): EventPlace =>
   membership.of === 'group' ? { groupId: membership.groupId } : { projectId: membership.projectId }
@@ -271,12 +271,12 @@ async function endMembership(tx: Tx, membership: Membership, held: MemberRow): P
   await deleteMember(tx, membership, userId)
   const ended = endedOf(membership, userId, level)
   if (membership.of === 'project') {
-    await projectMemberChanged(tx, membership.projectId, userId)
+    await projectsMemberChanged(tx, [membership.projectId], userId)
     return [ended]
   }
   const below = await deleteMembershipsBelow(tx, membership, userId)
   await groupMemberChanged(tx, membership.groupId, userId)
-  for (const { project_id: projectId } of below)
-    if (projectId !== null) await projectMemberChanged(tx, projectId, userId)
+  const projects = below.flatMap(({ project_id: projectId }) => (projectId === null ? [] : [projectId]))
+  await projectsMemberChanged(tx, projects, userId)
   return [ended, ...below]
 }

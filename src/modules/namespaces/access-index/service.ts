@@ -24,11 +24,11 @@ export async function groupMemberChanged(tx: Tx, groupId: number, userId: number
 }
 
 /**
- * Recomputes access after a project membership was added, changed or removed in this transaction. The access lock is
- * held.
+ * Recomputes access after memberships of a user in these projects were added, changed or removed in this transaction. The access lock
+ * is held.
  */
-export async function projectMemberChanged(tx: Tx, projectId: number, userId: number): Promise<void> {
-  await refreshProjectAccess(tx, [projectId], userId)
+export async function projectsMemberChanged(tx: Tx, projectIds: readonly number[], userId: number): Promise<void> {
+  if (projectIds.length > 0) await refreshProjectAccess(tx, projectIds, userId)
 }
 
 /**
