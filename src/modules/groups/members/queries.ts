@@ -265,8 +265,8 @@ export async function deleteMembershipsBelow(
   return [...groups, ...projects]
 }
 
-/** Whether the group has another direct owner who is active and not a bot. */
-export const hasOtherOwner = async (db: Db, groupId: number, userId: number): Promise<boolean> =>
+/** Whether the group has another direct owner who is active and not a bot; with `lasting`, one without an end date. */
+export const hasOtherOwner = async (db: Db, groupId: number, userId: number, lasting: boolean): Promise<boolean> =>
   (await db.row(
     { found: boolean },
     sql`
@@ -276,7 +276,7 @@ export const hasOtherOwner = async (db: Db, groupId: number, userId: number): Pr
         where m.namespace_id = ${groupId}
           and m.access_level = ${literal(levels.owner)}
           and m.user_id <> ${userId}
-          and ${alive}
+          and ${lasting ? raw('m.expires_at is null') : alive}
       ) as found
     `,
   ))!.found

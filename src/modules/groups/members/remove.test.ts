@@ -131,6 +131,23 @@ describe('removing a member', () => {
     expect(await bob.delete(`/groups/${group.id}/members/${bob.id}`)).toMatchObject(refused)
   })
 
+  test('403 for removing the last owner without an end date, or setting one, also if an owner until a date remains', async ({
+    world,
+  }) => {
+    const [ann, bob, cid] = [await world.user(), await world.user(), await world.user()]
+    const group = await world.group({}, bob)
+    const at = `/groups/${group.id}/members`
+    for (const { id } of [ann, cid])
+      expect((await bob.post(at, { user_id: id, access_level: 50, expires_at: day(9) })).status).toBe(201)
+    expect(await bob.delete(`${at}/${bob.id}`)).toMatchObject(refused)
+    for (const change of [{ access_level: 40 }, { access_level: 50, expires_at: day(9) }])
+      expect(await bob.put(`${at}/${bob.id}`, change)).toMatchObject(refused)
+    // Owners until a date are no reason to keep each other.
+    expect((await ann.delete(`${at}/${cid.id}`)).status).toBe(204)
+    expect((await bob.put(`${at}/${ann.id}`, { access_level: 50, expires_at: '' })).status).toBe(200)
+    expect((await bob.delete(`${at}/${bob.id}`)).status).toBe(204)
+  })
+
   test('removing a member of a group takes as many statements for many projects below it as for few', async ({
     world,
   }) => {

@@ -177,25 +177,28 @@ export async function editMember(
   })
 }
 
-/** Throws for the last direct owner of a group, so that every group has one. */
+/**
+ * Throws for the last direct owner of a group, so that every group has one: also for the last without an end date, if others are owners until
+ * a date.
+ */
 async function requireOtherOwner(tx: Tx, membership: Membership, held: MemberRow): Promise<void> {
   if (
     membership.of === 'group' &&
     held.access_level === levels.owner &&
-    !(await hasOtherOwner(tx, membership.groupId, held.id))
+    !(await hasOtherOwner(tx, membership.groupId, held.id, held.expires_at === null))
   )
     throw forbidden()
 }
 
 /**
- * Makes the user an owner of a group that has no direct owner, so that every top-level group has one. The access lock is held.
+ * Makes the user an owner of a group that has no direct owner without an end date, so that every top-level group has one. The access lock is held.
  */
 export async function ensureOwner(
   tx: Tx,
   group: { id: number; traversal_ids: readonly number[] },
   userId: number,
 ): Promise<void> {
-  if (await hasOtherOwner(tx, group.id, 0)) return
+  if (await hasOtherOwner(tx, group.id, 0, true)) return
   const membership = groupMembership(group)
   const owner = { userId, level: levels.owner, expiresAt: null, actorId: userId }
   if (!(await findMember(tx, membership, userId))) return admitMember(tx, membership, owner)
