@@ -14,6 +14,15 @@ async function holder(world: World, base: (typeof bases)[number], members: [Clie
 }
 
 describe.for(bases)('members of %s', (base) => {
+  test('a member who is added with an end that has passed was created now, not with the account', async ({ world }) => {
+    const ann = await world.user()
+    const members = await holder(world, base)
+    const before = new Date().toISOString()
+    const added = await world.root.post(members, { user_id: ann.id, access_level: 20, expires_at: day(-1) })
+    expect(added).toMatchObject({ status: 201, json: { id: ann.id, access_level: 20, expires_at: day(-1) } })
+    expect(added.json.created_at >= before, added.json.created_at).toBe(true)
+  })
+
   test('D2-MEMBERS-RETURN: adding and editing return the member', async ({ world }) => {
     const ann = await world.user({ name: 'Ann' })
     const members = await holder(world, base)

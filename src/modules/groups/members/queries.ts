@@ -155,6 +155,10 @@ export const listAllMembers = (source: MemberSource, filters: MemberFilters): Li
 export const findMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
   db.snapshotCache.row(memberRow, byKey(sql`${select} where ${direct(source)} and m.user_id = ${userId} and ${alive}`))
 
+/** As `findMember`, also if the membership has ended by its date. */
+export const findMemberOrEnded = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
+  db.row(memberRow, sql`${select} where ${direct(source)} and m.user_id = ${userId}`)
+
 export const findAnyMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
   db.snapshotCache.row(memberRow, byKey(sql`${selectNearest(source)} where u.id = ${userId}`))
 

@@ -16,6 +16,7 @@ import {
   deleteMembershipsBelow,
   type EndedMember,
   findMember,
+  findMemberOrEnded,
   groupsAround,
   hasOtherOwner,
   inheritedLevel,
@@ -97,12 +98,12 @@ export async function addMember(
   source: Membership,
   member: { userId: number; level: number; expiresAt: DateOnly | null },
 ): Promise<MemberRow> {
-  await ctx.transaction(async (tx) => {
+  return ctx.transaction(async (tx) => {
     const membership = await lockMembership(tx, ctx.plan, source)
     await admitMember(tx, membership, { ...member, actorId: ctx.actor!.id })
     await mailMember(tx, ctx, membership, 'added', member)
+    return (await findMemberOrEnded(tx, membership, member.userId))!
   })
-  return (await findMember(ctx.db, source, member.userId)) ?? reload(ctx, member)
 }
 
 /**
@@ -136,16 +137,6 @@ export async function admitMember(
     actorId,
     payload: { user_id: userId, access_level: level, expires_at: expiresAt, ...(member.bot && { bot: true }) },
   })
-}
-
-/** Builds the response also for a membership that has expired already. */
-async function reload(
-  ctx: Ctx,
-  member: { userId: number; level: number; expiresAt: DateOnly | null },
-): Promise<MemberRow> {
-  const user = await findUser(ctx.db, member.userId)
-  if (!user) throw rowNotFound()
-  return { ...user, access_level: member.level, expires_at: member.expiresAt }
 }
 
 /** `expiresAt`: `undefined` leaves the date unchanged, null removes it. */
