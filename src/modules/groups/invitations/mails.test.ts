@@ -52,4 +52,27 @@ describe.for(['groups', 'projects'] as const)('an invitation to %s', (base) => {
     expect((await invite()).status).toBe(201)
     expect((await invite()).status).toBe(429)
   })
+
+  test('of the addresses of one request, those beyond 200 mails per hour are refused by name, and the others are invited', async ({
+    world,
+  }) => {
+    const [ann, known] = [await world.user(), await world.user()]
+    const place =
+      base === 'groups' ? await world.group({}, ann) : (await ann.post('/projects', { name: unique('p') })).json
+    const [first, second, third] = [address(), address(), address()]
+    await countHits(world, `invitation:${ann.id}`, 199)
+    const at = `/${base}/${place.id}`
+    const email = [first, second, third, `${known.username}@example.com`]
+    const invited = await ann.post(`${at}/invitations`, { email, access_level: 20 })
+    const limited = 'This endpoint has been requested too many times. Try again later.'
+    expect(invited).toMatchObject({
+      status: 201,
+      json: { status: 'error', message: { [second]: limited, [third]: limited } },
+    })
+    const { json: pending } = await ann.get(`${at}/invitations`)
+    expect(pending.map((each: { invite_email: string }) => each.invite_email)).toEqual([first])
+    expect((await ann.get(`${at}/members/${known.id}`)).status).toBe(200)
+    // Nothing is changed.
+    expect((await ann.post(`${at}/invitations`, { email: [second, third], access_level: 20 })).status).toBe(429)
+  })
 })

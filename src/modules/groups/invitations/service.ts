@@ -41,7 +41,7 @@ const wrongLevel = { access_level: ['is not included in the list'] }
 
 /**
  * Invites each address separately: a user with that confirmed address becomes a member at once, others when a user
- * confirms it. Returns the error of each refused address.
+ * confirms it. Returns the error of each refused address. Throws `rate_limited` only if no address was invited.
  */
 export async function invite(
   ctx: Ctx,
@@ -55,10 +55,16 @@ export async function invite(
     return { status: 'error', message: `Too many users specified (limit is ${maxAddresses})` }
   if (!isStorable(host.membership, offer.level)) throw invalidFields(wrongLevel)
   const refused: Record<string, string> = {}
+  let limited: Failure | undefined
   for (const email of addresses) {
-    const violation = await inviteAddress(ctx, host, email, offer).catch(asViolation)
+    const violation = await inviteAddress(ctx, host, email, offer).catch((error: unknown) => {
+      if (!(error instanceof Failure && error.kind === 'rate_limited')) return asViolation(error)
+      limited = error
+      return error.message
+    })
     if (violation !== undefined) refused[email] = violation
   }
+  if (limited && Object.keys(refused).length === addresses.length) throw limited
   return Object.keys(refused).length > 0 ? { status: 'error', message: refused } : { status: 'success' }
 }
 
