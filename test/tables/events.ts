@@ -145,3 +145,11 @@ export async function caughtUp(world: World): Promise<void> {
   const isPast = 'select pg_snapshot_xmin(pg_current_snapshot()) > $1::xid8 as past'
   await expect.poll(async () => (await world.rows(isPast, [id]))[0].past).toBe(true)
 }
+
+/** Lines of activity of a user in a project, later than what there is. */
+export const addActivity = (world: World, userId: number, projectId: number, count: number) =>
+  world.rows(
+    `insert into feed_events (project_id, author_id, action, code, created_at)
+      select $2, $1, 'created', false, clock_timestamp() from generate_series(1, $3::integer)`,
+    [userId, projectId, count],
+  )

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { addActivity } from '../../../../test/tables/events.ts'
 import { type Client, type TestProject, test } from '../../../../test/world.ts'
 
 test('contributed projects are those with events that the caller can see', async ({ world }) => {
@@ -44,4 +45,16 @@ test('activity that the caller cannot read is no contribution: on confidential i
   expect(await ids(eve)).toEqual([shown.id])
   expect(await ids(world.anonymous)).toEqual([])
   expect(await ids(ann)).toEqual(expect.arrayContaining([issues.id, wikis.id, shown.id]))
+})
+
+test('contributed projects are those of the latest 10,000 activities of the user', async ({ world }) => {
+  const ann = await world.user()
+  const [earlier, later] = [await world.project(), await world.project()]
+  const ids = async () =>
+    (await world.root.get(`/users/${ann.id}/contributed_projects?sort=asc`)).json.map(({ id }: TestProject) => id)
+  await addActivity(world, ann.id, earlier.id, 1)
+  await addActivity(world, ann.id, later.id, 9_999)
+  expect(await ids()).toEqual([earlier.id, later.id])
+  await addActivity(world, ann.id, later.id, 1)
+  expect(await ids()).toEqual([later.id])
 })

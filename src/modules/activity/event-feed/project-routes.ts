@@ -9,7 +9,8 @@ export const contributedProjectRoutes = [
     method: 'GET',
     path: '/users/:user_id/contributed_projects',
     summary: 'List projects contributed to by user',
-    description: 'The list of a private profile is empty, except for the user and administrators.',
+    description:
+      'Projects of the latest 10,000 activities of the user. The list of a private profile is empty, except for the user and administrators.',
     subject: userByIdOrName,
     allow: 'read_user',
     params: Params(projectFilters),

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/list.ts'
 import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
-import { and, join, raw, type Sql, sql } from '../../../db/sql.ts'
+import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { FeedAction } from '../../../events/catalogue/declare.ts'
 import type { PushedRefs } from '../../../events/catalogue.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
@@ -72,13 +72,24 @@ const readableInProject = (caller: Caller): Sql[] => [
   sql`(${and(numberedOfProjects.map((type) => targetReadable(caller, type)))})`,
 ]
 
-/** The ids of projects with activity of a user that the caller may see, other than joining and leaving. Each target is looked at once. */
+/** Lines of activity of one user that are looked at: bots have millions. */
+const latestLines = 10_000
+
+/**
+ * The ids of projects with recent activity of a user that the caller may see, other than joining and leaving. Each target is looked at once.
+ */
 export const contributedTo = (caller: Caller, userId: number): Sql => sql`
   select e.project_id
   from (
       select distinct project_id, code, target_type, target_id
-      from feed_events
-      where author_id = ${userId} and action not in ('joined', 'left', 'expired') and project_id is not null
+      from (
+        select project_id, code, target_type, target_id, action
+        from feed_events
+        where author_id = ${userId}
+        order by created_at desc, id desc
+        limit ${literal(latestLines)}
+      ) latest
+      where action not in ('joined', 'left', 'expired') and project_id is not null
     ) e
     cross join ${projectOf('e')}
   where ${and(readableInProject(caller))}
