@@ -6,7 +6,7 @@ import { test, World } from '../../../../test/world.ts'
 import { openIssue } from '../../planning/issues/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 import { removeProject } from './jobs.ts'
-import { type LargeTable, largeTables } from './large-tables.ts'
+import { type LargeTable, largeTables } from './large-table-queries.ts'
 import { deleteSomeOf } from './removal-queries.ts'
 
 test('deleting a project deletes its issues and merge requests in batches', async ({ world }) => {

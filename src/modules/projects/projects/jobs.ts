@@ -8,7 +8,7 @@ import { enqueue, type Job, job } from '../../../jobs/job.ts'
 import { eachByItself } from '../../../kernel/each-by-itself.ts'
 import { projectRepositoryDir } from '../repositories/location.ts'
 import { setAside } from '../repositories/set-aside.ts'
-import { largeTables } from './large-tables.ts'
+import { largeTables } from './large-table-queries.ts'
 import {
   deleteProjectRow,
   deleteSomeOf,

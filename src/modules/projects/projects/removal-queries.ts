@@ -5,7 +5,7 @@ import { sql } from '../../../db/sql.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
 import { changingAudience } from '../topics/count.ts'
-import type { LargeTable } from './large-tables.ts'
+import type { LargeTable } from './large-table-queries.ts'
 
 const deletingRow = { namespace_id: integer, visibility: integer, full_path: text }
 type DeletingRow = RowOf<typeof deletingRow>
