@@ -203,7 +203,7 @@ describe('credentials of imports', () => {
     await bring(world, id)
     expect((await state(world.root)).json).toMatchObject({
       import_status: 'failed',
-      import_error: 'The other side asks for credentials, and the address has none or others.',
+      import_error: 'The remote repository requires authentication: the URL has no credentials, or they were rejected.',
     })
     const shown = (await state(ann)).json
     expect(shown).toMatchObject({ import_status: 'failed' })
@@ -220,7 +220,9 @@ describe('credentials of imports', () => {
     await bring(world, id)
     const { import_status, import_error } = await record(world.root, id)
     expect(import_status).toBe('failed')
-    expect(import_error).toBe('The other side asks for credentials, and the address has none or others.')
+    expect(import_error).toBe(
+      'The remote repository requires authentication: the URL has no credentials, or they were rejected.',
+    )
     const place = await repositoryOf(world, id)
     const left = await readdir(dirname(place)).catch(() => [])
     expect(left.filter((name) => name.startsWith(`${id}.`))).toEqual([])

@@ -22,7 +22,7 @@ describe('credentials of pull mirrors', () => {
     await update(world, mirror)
     expect(await state(ann, mirror)).toMatchObject({
       update_status: 'failed',
-      last_error: 'The other side asks for credentials, and the address has none or others.',
+      last_error: 'The remote repository requires authentication: the URL has no credentials, or they were rejected.',
       url: source.url.replace('//', '//*****:*****@'),
     })
     expect(JSON.stringify(await rowsThatCouldHaveCredentials(world, mirror.id))).not.toContain(secret)

@@ -44,6 +44,8 @@ export async function deleteLabel(tx: Tx, id: number): Promise<void> {
       order by m.id
       for no key update
     `)
+  // With what has it, which may be every issue of a large group.
+  await tx.allowLongStatements()
   await tx.run(sql`delete from labels where id = ${id}`)
 }
 

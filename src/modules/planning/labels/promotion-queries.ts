@@ -48,6 +48,8 @@ export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): P
  */
 export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], labelId: number): Promise<LabelUse[]> {
   const gone = sql`label_id = any(${labelIds}::bigint[])`
+  // They may be on every issue of a large group.
+  await tx.allowLongStatements()
   for (const type of plannedTypes) {
     const [table, column] = [labelsTableOf(type), columnOf(type)]
     await tx.run(sql`

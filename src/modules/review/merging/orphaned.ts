@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Tx } from '../../../db/db.ts'
 import { enqueueEach, job } from '../../../jobs/job.ts'
 import { findAccount } from '../../accounts/index.ts'
-import { closeInJob } from './each.ts'
+import { closeInJob } from './close-in-job.ts'
 import { openFromDeleted } from './queries.ts'
 
 /** Closes a merge request whose source project is deleted, as the user who deleted it if the account still exists. */

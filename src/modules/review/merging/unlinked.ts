@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { job } from '../../../jobs/job.ts'
+import { eachByItself } from '../../../kernel/each-by-itself.ts'
 import { findForkRelation } from '../../repository/index.ts'
-import { closeInJob, eachByItself } from './each.ts'
+import { closeInJob } from './close-in-job.ts'
 import { openAround } from './queries.ts'
 
 /** Closes merge requests from a project into projects outside its fork network, as the user who unlinked it. */

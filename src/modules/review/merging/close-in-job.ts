@@ -2,17 +2,6 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { findMerging, type MergingRow } from './queries.ts'
 import { becomeClosed } from './update.ts'
 
-/**
- * Takes a step of a job for each of these merge requests. A failure of one does not stop the others; all are thrown at the end, so that
- * the job is tried again.
- */
-export async function eachByItself(ids: Iterable<number>, step: (id: number) => Promise<void>): Promise<void> {
-  const errors: unknown[] = []
-  for (const id of ids) await step(id).catch((error: unknown) => errors.push(error))
-  if (errors.length > 0)
-    throw new AggregateError(errors, `${errors.length} merge requests cannot be brought up to date`)
-}
-
 /** Closes a merge request if it is still open, and `isMeant`. Throws, so that the job is tried again, if it is being merged or changed. */
 export async function closeInJob(
   ctx: Ctx,
