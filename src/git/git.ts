@@ -29,6 +29,8 @@ export type GitOptions = {
   maxHelpers?: number
   /** Idle time in milliseconds after which a helper ends. Default 15 s. */
   helperIdleMs?: number
+  /** Age in milliseconds after which a helper is replaced, however much it is used. Default one minute. */
+  helperMaxAgeMs?: number
   /** Called for each command. */
   timeouts?: () => Timeouts
   /** Equal fetches share a response. Without it, each has its own. */
@@ -53,7 +55,11 @@ export class Git implements GitContext {
 
   constructor(runner: Runner, options: GitOptions = {}) {
     this.runner = runner
-    this.helpers = new HelperPool({ max: options.maxHelpers ?? 16, idleMs: options.helperIdleMs ?? 15_000 })
+    this.helpers = new HelperPool({
+      max: options.maxHelpers ?? 16,
+      idleMs: options.helperIdleMs ?? 15_000,
+      maxAgeMs: options.helperMaxAgeMs ?? 60_000,
+    })
     this.timeouts = options.timeouts ?? (() => defaultTimeouts)
     this.cache = new LRUCache({ maxSize: Math.floor(options.cacheBytes ?? 64 * 1024 * 1024) })
     this.graphs = new LRUCache({ maxSize: options.graphBytes ?? 64 * 1024 * 1024 })

@@ -52,6 +52,7 @@ export class Helper {
   #inbox = new Inbox()
   #timer: NodeJS.Timeout | undefined
   #closed = false
+  #isRetired = false
   /** How the last process ended, if it died during a request. */
   #last: Exit | undefined
   /** Why the output of the process could not be read, if that is why it is being ended. */
@@ -85,8 +86,22 @@ export class Helper {
   async close(): Promise<void> {
     this.#closed = true
     this.#rejectAll(new Failure('unavailable', 'The git helper was closed'))
+    await this.#endProcess()
+  }
+
+  /**
+   * Ends each process once it has answered. A caller that still has the helper may ask: another process starts. Resolves when the present
+   * process has ended, if it is not busy; otherwise at once.
+   */
+  async retire(): Promise<void> {
+    this.#isRetired = true
+    if (!this.busy) await this.#endProcess()
+  }
+
+  async #endProcess(): Promise<void> {
     const child = this.#child
     if (!child) return
+    this.#child = undefined
     // Not SIGKILL, so that git removes its lock files. The runner sends SIGKILL later.
     child.kill()
     child.destroy()
@@ -150,7 +165,9 @@ export class Helper {
       return void child.destroy()
     }
     this.#watch()
-    if (this.#waiting.length === 0) this.#options.onIdle()
+    if (this.#waiting.length > 0) return
+    if (this.#isRetired) void this.#endProcess()
+    this.#options.onIdle()
   }
 
   /** Restarts the timeout after output or a new request. */

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -131,6 +132,39 @@ test('helpers are limited in number, end when idle and are gone after dispose', 
   expect(gitsBelow(pid)).toEqual([])
   await world[Symbol.asyncDispose]()
 })
+
+test('a helper in constant use is replaced, so that packs which maintenance has deleted occupy no disk space', async () => {
+  await using world = await TestGit.start({ helperMaxAgeMs: 1_000 })
+  const made = await world.repository()
+  const first = made.commit({ a: 'x' })
+  made.git('repack', '-a', '-d', '-q')
+  const held = await made.repo.objects()
+  expect((await objectContent(held, first, 1000))?.oid).toBe(first)
+  made.commit({ b: 'y' })
+  await repack(made.repo, 'full')
+  expect(deletedFilesOf(gitsBelow(world.process.pid))).not.toEqual([])
+  await expect
+    .poll(async () => {
+      await objectInfo(await made.repo.objects(), first)
+      return deletedFilesOf(gitsBelow(world.process.pid))
+    })
+    .toEqual([])
+  // A caller that got it before may still ask.
+  expect((await objectContent(held, first, 1000))?.oid).toBe(first)
+  expect(await made.repo.objects()).not.toBe(held)
+})
+
+/** Deleted files that the processes have mapped into memory. */
+const deletedFilesOf = (pids: readonly number[]) =>
+  pids.flatMap((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/maps`, 'utf8')
+        .split('\n')
+        .filter((line) => line.endsWith('.pack (deleted)') || line.endsWith('.idx (deleted)'))
+    } catch {
+      return []
+    }
+  })
 
 test('concurrent creations make a repository once, and removal clears its cache', async () => {
   await using world = await TestGit.start()
