@@ -6,6 +6,7 @@ import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
 import { objectInfos } from './cat-file.ts'
 import { PackIndex, UnknownIndex } from './pack-index.ts'
+import { commitsOfObjects } from './read-object.ts'
 
 /** The commit of a prefix while the facts are the same. */
 type Known = { readonly facts: string; readonly commit: Oid | undefined }
@@ -135,11 +136,8 @@ async function onlyCommits(
 ): Promise<readonly (Oid | undefined)[]> {
   const asked = lists.flat()
   if (asked.length === 0) return lists.map(() => undefined)
-  const infos = await objectInfos(
-    await repo.objects(),
-    asked.map((id) => `${id}^{commit}`),
-  )
-  const commitOf = new Map(asked.map((id, index) => [id, infos[index]?.oid]))
+  const commits = await commitsOfObjects(repo, asked)
+  const commitOf = new Map(asked.map((id, index) => [id, commits[index]]))
   return lists.map((ids) => {
     const [only, ...others] = ids.filter((id) => commitOf.get(id))
     return only && others.length === 0 && commitOf.get(only) === only ? only : undefined

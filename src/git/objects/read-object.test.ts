@@ -1,12 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Oid } from '../format/oid.ts'
+import { resolve } from '../refs/resolve.ts'
 import { TestGit, type TestRepository } from '../testing.ts'
 import { readBlob } from './blobs.ts'
+import { objectInfo } from './cat-file.ts'
+import { commitsByPrefix } from './prefixes.ts'
 import { readLooseObject, readObject } from './read-object.ts'
+import { readSignedCommit } from './signed-commit.ts'
 import { findEntry, readTreeAt } from './trees.ts'
 
 let world: TestGit
@@ -107,3 +111,38 @@ test('a file is not believed by its name', async () => {
   }
   expect((await readLooseObject(made.repo, b))?.content.toString()).toBe('two')
 })
+
+test('the reader of packed commits, trees and tags does not keep them in memory', async () => {
+  const made = await world.repository()
+  const tips = Array.from({ length: 16 }, (_, n) => {
+    const tip = made.commit({ a: `${n}` }, { message: `${n} ${'x'.repeat(1_000_000)}` })
+    made.git('tag', '-a', '-m', 'tagged', `v${n}`)
+    return tip
+  })
+  const tags = tips.map((_, n) => at(made, `refs/tags/v${n}`))
+  made.git('repack', '-a', '-d', '-q')
+  made.git('pack-refs', '--all')
+  const { pid } = await startedReader(made)
+  const before = anonymousBytes(pid)
+  for (const [n, tip] of tips.entries()) {
+    expect((await readObject(made.repo, tip, 8e6, 'commit'))?.oid).toBe(tip)
+    expect((await readObject(made.repo, tags[n]!, 8e6, 'commit'))?.oid).toBe(tip)
+    expect((await readObject(made.repo, tip, 8e6, 'tree'))?.type).toBe('tree')
+    expect((await readSignedCommit(made.repo, tip))?.signatures).toEqual([])
+    expect(await resolve(made.repo, tip)).toBe(tip)
+    expect(await resolve(made.repo, `v${n}`)).toBe(tip)
+    expect(await commitsByPrefix(made.repo, [tip.slice(0, 12)])).toEqual([tip])
+  }
+  expect((await made.repo.objects()).pid).toBe(pid)
+  expect(anonymousBytes(pid) - before).toBeLessThan(8e6)
+})
+
+async function startedReader({ repo }: TestRepository): Promise<{ pid: number }> {
+  const reader = await repo.objects()
+  await objectInfo(reader, 'HEAD')
+  return { pid: reader.pid! }
+}
+
+/** What the process has in memory without the files that it maps. */
+const anonymousBytes = (pid: number) =>
+  Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024

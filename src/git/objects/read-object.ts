@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { inflateSync } from 'node:zlib'
 import { type Oid, parseOid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
-import { type ObjectContent, type ObjectType, objectContent } from './cat-file.ts'
+import { type ObjectContent, type ObjectInfo, type ObjectType, objectContent, objectInfos } from './cat-file.ts'
 
 /** Larger files and contents are left to git, so that reading does not hold up other requests. */
 const maxFileBytes = 32 * 1024
@@ -53,22 +53,33 @@ export async function readObject(
   maxBytes: number,
   as?: 'commit' | 'tree',
 ): Promise<ObjectContent | undefined> {
-  const loose = await readLooseObject(repo, oid)
-  if (as === 'tree' && loose?.type === 'commit') {
-    const tree = parseOid(loose.content.toString('latin1', 'tree '.length, 'tree '.length + oid.length))
-    if (tree) return readObject(repo, tree, maxBytes, 'tree')
-  }
-  if (as === 'commit' && loose?.type === 'tag') {
-    const target = parseOid(loose.content.toString('latin1', 'object '.length, 'object '.length + oid.length))
-    if (target) return readObject(repo, target, maxBytes, 'commit')
-  }
-  if (loose && (as === undefined || as === loose.type))
-    return loose.sizeBytes <= maxBytes ? loose : { ...loose, content: undefined }
-  // Most of what a push refers to is there already: readers of the repository live on.
-  const before = repo.base && (await readObject(repo.base, oid, maxBytes, as))
-  if (before) return before
-  return objectContent(await repo.objects(), as ? `${oid}^{${as}}` : oid, maxBytes)
+  const found = await readAny(repo, oid, maxBytes)
+  if (!found || as === undefined || as === found.type) return found
+  const next = found.type === 'tag' ? 'object ' : found.type === 'commit' && as === 'tree' ? 'tree ' : undefined
+  if (next === undefined) return undefined
+  const target = parseOid(found.content?.toString('latin1', next.length, next.length + oid.length) ?? '')
+  if (target) return readObject(repo, target, maxBytes, as)
+  return objectContent(await repo.objects(), `${oid}^{${as}}`, maxBytes)
 }
+
+/** An object of whatever type. Asks git for the id alone: what git follows itself, it keeps in memory as long as its process lives. */
+async function readAny(repo: Repository, oid: Oid, maxBytes: number): Promise<ObjectContent | undefined> {
+  const loose = await readLooseObject(repo, oid)
+  if (loose) return loose.sizeBytes <= maxBytes ? loose : { ...loose, content: undefined }
+  // Most of what a push refers to is there already: readers of the repository live on.
+  const before = repo.base && (await readAny(repo.base, oid, maxBytes))
+  return before ?? objectContent(await repo.objects(), oid, maxBytes)
+}
+
+/** The commits that objects are or, as tags, lead to, in the order of `specs`, which are as those of `objectInfo`. One round trip; more for tags. */
+export async function commitsOfObjects(repo: Repository, specs: readonly string[]): Promise<(Oid | undefined)[]> {
+  const infos = await objectInfos(await repo.objects(), specs)
+  const commitOf = async (info: ObjectInfo | undefined): Promise<Oid | undefined> =>
+    info?.type === 'tag' ? (await readObject(repo, info.oid, maxContentBytes, 'commit'))?.oid : commitIn(info)
+  return Promise.all(infos.map(commitOf))
+}
+
+const commitIn = (info: ObjectInfo | undefined) => (info?.type === 'commit' ? info.oid : undefined)
 
 function readSmallFile(path: string): Buffer | undefined {
   let file: number | undefined

@@ -1,6 +1,6 @@
 import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
-import { objectContent } from './cat-file.ts'
+import { readObject } from './read-object.ts'
 
 export type SignedCommit = {
   /** The signed bytes: the commit without its signatures. */
@@ -14,7 +14,7 @@ const maxCommitBytes = 8 * 1024 * 1024
 
 /** Splits a commit into the signed bytes and the signatures. `undefined` if the repository has no such commit. */
 export async function readSignedCommit(repo: Repository, oid: Oid): Promise<SignedCommit | undefined> {
-  const found = await objectContent(await repo.objects(), `${oid}^{commit}`, maxCommitBytes)
+  const found = await readObject(repo, oid, maxCommitBytes, 'commit')
   return found?.content && splitSignatures(found.content, found.oid.length === 40 ? 'gpgsig' : 'gpgsig-sha256')
 }
 

@@ -1,6 +1,7 @@
 import type { Oid } from '../format/oid.ts'
 import { isHiddenRef, isRefName, maxNameBytes, type RefName } from '../format/ref-name.ts'
 import { objectInfo } from '../objects/cat-file.ts'
+import { commitsOfObjects } from '../objects/read-object.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { isBrokenRef, readFirstRef } from './ref-files.ts'
@@ -45,12 +46,15 @@ export async function findRevision(
   if (steps) return ancestorOf(repo, await findRevision(repo, steps[1]!, options), steps[2]!)
   const isHex = !options.only && /^[0-9a-f]{4,64}$/i.test(text)
   const isFull = isHex && (text.length === 40 || text.length === 64)
-  const byId = () => askForRevision(repo, text.toLowerCase(), undefined)
+  const byId = async (ask: typeof askForCommit) => {
+    const oid = await ask(repo, text.toLowerCase())
+    return oid && { oid, ref: undefined }
+  }
   return (
-    (isFull ? await byId() : undefined) ??
+    (isFull ? await byId(askForCommit) : undefined) ??
     (text === 'HEAD' && !options.only ? await askForRevision(repo, text, 'HEAD') : undefined) ??
     (await findRef(repo, namesOf(text, options))) ??
-    (isHex && !isFull ? await byId() : undefined)
+    (isHex && !isFull ? await byId(askForAbbreviated) : undefined)
   )
 }
 
@@ -104,7 +108,11 @@ async function commitOfRef(repo: Repository, ref: RefName, target: Oid | 'ask'):
 
 /** One round trip. */
 const askForCommit = async (repo: Repository, spec: string): Promise<Oid | undefined> =>
-  (await objectInfo(await repo.objects(), `${spec}^{commit}`))?.oid
+  (await commitsOfObjects(repo, [spec]))[0]
+
+/** Of an abbreviation, which other objects may share. */
+const askForAbbreviated = async (repo: Repository, text: string): Promise<Oid | undefined> =>
+  (await objectInfo(await repo.objects(), `${text}^{commit}`))?.oid
 
 /** The refs that a text may name, in git's order. */
 function namesOf(text: string, { prefer = 'tag', only }: ResolveOptions): RefName[] {
