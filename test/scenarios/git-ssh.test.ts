@@ -218,6 +218,40 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     after!.end()
   })
 
+  test.for(
+    lostRights.flatMap(([what, message, end]) =>
+      ([0, 1] as const).map((version) => [version, what, message, end] as const),
+    ),
+  )(
+    'a fetch by protocol %d gets nothing that is requested late once %s',
+    async ([version, , message, end], { world }) => {
+      await using folder = await temporaryFolder()
+      const ann = await world.user()
+      const key = await withKey(folder.path, ann)
+      const project = await world.project({ initialize_with_readme: true, members: [[ann, 'developer']] })
+      const [before, after] = await Promise.all(
+        [1, 2].map(() =>
+          session(world, key, `git-upload-pack '${project.full_path}.git'`, { GIT_PROTOCOL: `version=${version}` }),
+        ),
+      )
+      for (const opened of [before!, after!]) await expect.poll(() => opened.received.endsWith('0000')).toBe(true)
+      const oid = /([0-9a-f]{40}) refs\/heads\/master/.exec(after!.received)![1]!
+      // Longer than the rights of a session are trusted.
+      await sleep(1000)
+      const request = `${packet(`want ${oid}\n`)}0000${packet('done\n')}`
+      before!.channel.end(request)
+      await expect.poll(() => before!.isClosed).toBe(true)
+      expect(before!.received).toContain('PACK')
+      await end(world, ann, project.id)
+      after!.channel.end(request)
+      await expect.poll(() => after!.isClosed).toBe(true)
+      expect(after!.received).not.toContain('PACK')
+      expect(after!.messages).toContain(message)
+      before!.end()
+      after!.end()
+    },
+  )
+
   test('protocol 0 and 2, shallow and partial clones and archives work over SSH', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()

@@ -25,6 +25,7 @@ import { ReceiveSession } from './receive-session.ts'
 import { receiveSmall } from './receive-small.ts'
 import { type AfterMoves, converseOnMoves, type MoveRefs } from './ref-moves.ts'
 import { shareable } from './shareable-fetch.ts'
+import { askingAgain } from './still-allowed.ts'
 import type { Transfer } from './transfer-stream.ts'
 import { UploadSession } from './upload-session.ts'
 import { converse, isCutOff, type PushRequest, type Verdict } from './verdict.ts'
@@ -45,7 +46,7 @@ export type TransferOptions = {
 }
 
 export type FetchOptions = TransferOptions & {
-  /** Throws if the client may fetch no more. By protocol 2 the client of a session may ask again and again, and any request may take long. */
+  /** Throws if the client may fetch no more: any request may take long, and by protocol 2 the client of a session may ask again and again. */
   requireStill?: () => Promise<void>
   /** Gets what is wrong with a repository that could not be read. The client sees that, too, or gets what could be read. */
   onDamage?: (error: unknown) => void
@@ -108,7 +109,11 @@ export async function uploadPack(repo: Repository, options: FetchOptions = {}): 
   const inspect = (chunk: Buffer) => request.push(chunk)
   const { sharing } = repo.git
   if (!sharing || !version2 || options.advertise) {
-    const child = (await start(modeFlags(options))).inspecting(inspect).endingWith(lastOfDamaged)
+    const requireStill = askingAgain(options.requireStill)
+    const child = (await start(modeFlags(options))).endingWith(lastOfDamaged).inspecting((chunk) => {
+      inspect(chunk)
+      return requireStill()
+    })
     return { stream: child, done: watched(child, { idleMs: options.idleMs }) }
   }
   // Git lists the refs that it can read.

@@ -4,6 +4,7 @@ import { cutOff, type Exit, endedWell } from '../runner/protocol.ts'
 import type { FetchSharing, Shareable } from '../sharing/fetch-sharing.ts'
 import { isFlush, Packets } from '../sharing/packets.ts'
 import type { ResponseReader, StartResponse } from '../sharing/shared-response.ts'
+import { askingAgain } from './still-allowed.ts'
 
 /** Larger requests are not shared: one of a clone has 50 bytes for each distinct commit of a ref. */
 const maxSharedRequestBytes = 1024 * 1024
@@ -30,9 +31,6 @@ export type SessionOptions = {
   readonly signal: AbortSignal | undefined
 }
 
-/** A client may send for hours; how often its rights are checked again. */
-const checkMs = 900
-
 /** After this time without a request git starts for a session: it has the limits of an idle one. */
 const maxQuietMs = 1000
 
@@ -48,6 +46,7 @@ export class UploadSession extends Duplex {
   /** What git says first in a session, which the client has got before git was started. */
   #greeting: Packets | undefined
   #timer: NodeJS.Timeout | undefined
+  readonly #requireStill: () => Promise<void>
   readonly #packets = new Packets()
   #request: Buffer[] = []
   #requestBytes = 0
@@ -59,11 +58,11 @@ export class UploadSession extends Duplex {
   #wanted = Promise.withResolvers<void>()
   #reader: ResponseReader | undefined
   #sharedBytes = 0
-  #checkedAt = performance.now()
 
   constructor(options: SessionOptions) {
     super({ readableHighWaterMark: 256 * 1024, writableHighWaterMark: 256 * 1024, autoDestroy: true })
     this.#options = options
+    this.#requireStill = askingAgain(options.requireStill)
     this.done = this.#ended.promise
     this.done.catch(() => {})
     // The reader gets the error. Without a reader, an error without a listener would end the process.
@@ -142,7 +141,7 @@ export class UploadSession extends Duplex {
   async #receive(chunk: Buffer): Promise<void> {
     this.#options.inspect(chunk)
     if (this.#isOver) return
-    await this.#check()
+    await this.#requireStill()
     if (this.#isPassing) return this.#pass(chunk)
     let packets: Buffer[]
     try {
@@ -160,12 +159,6 @@ export class UploadSession extends Duplex {
     if (this.#requestBytes + this.#packets.rest.length <= maxSharedRequestBytes) return
     this.#isPassing = true
     await this.#pass(...this.#request, this.#packets.rest)
-  }
-
-  async #check(): Promise<void> {
-    if (performance.now() - this.#checkedAt < checkMs) return
-    await this.#options.requireStill?.()
-    this.#checkedAt = performance.now()
   }
 
   async #receiveEnd(): Promise<void> {
