@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Oid } from '../format/oid.ts'
 import { gitIn, TestGit } from '../testing.ts'
-import { listTree } from './tree-listing.ts'
+import { listTree, TreeListing } from './tree-listing.ts'
 
 let world: TestGit
 beforeAll(async () => {
@@ -46,16 +46,45 @@ test('a recursive listing is that of git ls-tree, also of commits with common di
   }
 })
 
-test('a recursive listing of a tree that repeats a subtree a hundred million times is refused', async () => {
+const emptyBlob = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391' as Oid
+
+/** Directories nested to a depth, each with `wide` names for the same one, and a file at the end. */
+async function nested(depth: number, wide: number) {
   const made = await world.repository()
-  let tree = gitIn(made.gitDir, ['hash-object', '-w', '--stdin'], Buffer.from('x')) as Oid
-  for (let depth = 0; depth < 8; depth++)
+  let tree = emptyBlob
+  for (let level = 0; level <= depth; level++)
     tree = storeTree(
       made.gitDir,
-      Buffer.concat(Array.from({ length: 10 }, (_, n) => entry(depth === 0 ? '100644' : '40000', `n${n}`, tree))),
+      Buffer.concat(Array.from({ length: wide }, (_, n) => entry(level === 0 ? '100644' : '40000', `n${n}`, tree))),
     )
-  const commit = made.git('commit-tree', '-m', 'Many', tree) as Oid
+  return { made, commit: made.git('commit-tree', '-m', 'Many', tree) as Oid }
+}
+
+test.for([
+  ['repeats a subtree a hundred million times', 7, 10],
+  ['repeats a subtree so that it has 1.1 million entries', 5, 10],
+  ['has more than 500 levels', 501, 1],
+] as const)('a recursive listing of a tree that %s is refused', async ([, depth, wide]) => {
+  const { made, commit } = await nested(depth, wide)
   await expect(listTree(made.repo, commit, '', { recursive: true })).rejects.toMatchObject({ kind: 'too_large' })
+})
+
+test('a recursive listing of a tree with 500 levels is complete', async () => {
+  const { made, commit } = await nested(500, 1)
+  expect(await listTree(made.repo, commit, '', { recursive: true })).toHaveLength(501)
+})
+
+test('a recursive listing of hundreds of thousands of files decodes only those of a page, and one of more than a million is refused', async () => {
+  const made = await world.repository()
+  const commitOf = (files: number) => {
+    const names = Array.from({ length: files }, (_, n) => entry('100644', String(n).padStart(7, '0'), emptyBlob))
+    return made.git('commit-tree', '-m', 'Wide', storeTree(made.gitDir, Buffer.concat(names))) as Oid
+  }
+  const listed = await listTree(made.repo, commitOf(300_000), '', { recursive: true })
+  expect(listed).toBeInstanceOf(TreeListing)
+  expect(listed?.slice(299_999)).toMatchObject([{ path: '0299999' }])
+  const tooWide = commitOf(1_000_001)
+  await expect(listTree(made.repo, tooWide, '', { recursive: true })).rejects.toMatchObject({ kind: 'too_large' })
 })
 
 test('a recursive listing fails if a directory is missing or malformed', async () => {

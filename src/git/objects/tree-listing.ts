@@ -17,7 +17,7 @@ export type PathEntries = Pick<readonly PathEntry[], 'length' | 'slice' | 'findI
  * The entries below the directory `path` (`''`: the root) of a commit: directories, then files, then submodules, each in git's
  * order (by bytes of the path, directories as if their names ended in `/`). `undefined` if the directory does not exist. Paths
  * are relative to the root. One round trip; with `recursive` one per level of directories that are not cached, and the result
- * is cached for paging. Throws `Failure('too_large')` for more than about a million entries.
+ * is cached for paging. Throws `Failure('too_large')` for more than a million entries, and for more than 500 levels of directories.
  */
 export async function listTree(
   repo: Repository,
@@ -41,8 +41,12 @@ export async function listTree(
 
 /** Like a recursive `listTree`, for the tree with this id, to which paths are relative. */
 async function listBelow(repo: Repository, tree: Oid): Promise<TreeListing | readonly PathEntry[]> {
-  const listing = await listHere(repo, tree)
+  let isTooLarge = false
+  const listing = await listHere(repo, tree, maxEntries, () => {
+    isTooLarge = true
+  })
   if (listing) return listing
+  if (isTooLarge) throw tooManyEntries()
   return memoize(
     repo,
     `ls-tree ${tree}`,
@@ -53,15 +57,23 @@ async function listBelow(repo: Repository, tree: Oid): Promise<TreeListing | rea
 
 /**
  * All entries below a tree, with paths relative to it, without a git process. `undefined` if git should list them: the different
- * trees have more than `most` entries, or some are very deep, missing or malformed. Cached.
+ * trees have more than `most` entries, or some are very deep, missing or malformed. Cached. `onTooLarge` is called for too many entries or levels.
  */
-export const listHere = (repo: Repository, tree: Oid, most = maxRead): Promise<TreeListing | undefined> =>
+export const listHere = (
+  repo: Repository,
+  tree: Oid,
+  most: number,
+  onTooLarge = () => {},
+): Promise<TreeListing | undefined> =>
   memoize(
     repo,
     `listing ${tree}`,
     async (repo) => {
       const trees = await readTreesBelow(repo, tree, most)
-      return trees && joined(repo, trees, tree)
+      if (trees !== 'too_large') return trees && joined(repo, trees, tree)
+      // Not an exception: concurrent callers, who share this, may want more.
+      onTooLarge()
+      return undefined
     },
     ({ sizeBytes }) => sizeBytes,
   )
@@ -143,8 +155,8 @@ export class TreeListing implements PathEntries {
   }
 }
 
-/** Limits of what is read in this process. */
-const maxRead = 200_000
+/** Limits of a listing. */
+const maxEntries = 1_000_000
 const maxDepth = 500
 const readAtOnce = 500
 /** Trees that are looked for as files: large listings are read from packs faster. */
@@ -152,15 +164,15 @@ const mostFiles = 100
 
 /**
  * The different trees from `root` downwards, by id: trees of earlier listings are cached, and commits share most of them with
- * others. `undefined` if git should list them.
+ * others. `undefined` if git should list them, because a tree is missing or malformed.
  */
 async function readTreesBelow(
   repo: Repository,
   root: Oid,
   most: number,
-): Promise<ReadonlyMap<Oid, RawTree> | undefined> {
+): Promise<ReadonlyMap<Oid, RawTree> | 'too_large' | undefined> {
   const trees = new Map<Oid, RawTree>()
-  let entries = 0
+  let [entries, bytes] = [0, 0]
   let level: Oid[] = [root]
   const objects = await repo.objects()
   let files = 0
@@ -174,7 +186,10 @@ async function readTreesBelow(
         some.map((oid) => readRawTree(repo, objects, oid, readFile).catch(ignoreMalformed)),
       )
       for (const [index, tree] of found.entries()) {
-        if (!tree || (entries += tree.length) > most || depth > maxDepth) return undefined
+        if (!tree) return undefined
+        entries += tree.length
+        bytes += tree.content.length
+        if (entries > most || bytes > maxListedBytes || depth > maxDepth) return 'too_large'
         trees.set(some[index]!, tree)
         for (let each = 0; each < tree.length; each++) if (tree.type(each) === 'tree') below.add(tree.oid(each))
       }
@@ -202,6 +217,7 @@ async function joined({ signal }: Repository, trees: ReadonlyMap<Oid, RawTree>, 
   }
   enter(trees.get(root)!, '')
   let size = 0
+  let entries = 0
   for (let steps = 1; open.length > 0; steps++) {
     const directory = open.at(-1)!
     const { tree, number, path, at } = directory
@@ -213,7 +229,7 @@ async function joined({ signal }: Repository, trees: ReadonlyMap<Oid, RawTree>, 
     const type = tree.type(at)
     places[type].push(number, at)
     size += lineBytes + path.length
-    if (size > maxListedBytes) throw tooManyEntries()
+    if (size > maxListedBytes || ++entries > maxEntries) throw tooManyEntries()
     if (type === 'tree') enter(trees.get(tree.oid(at))!, `${path}${tree.name(at)}/`)
     if (steps % stride === 0) {
       await setImmediate()
@@ -242,7 +258,7 @@ async function readByGit(repo: Repository, root: Oid): Promise<PathEntry[]> {
   let size = 0
   for await (const chunk of child as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > maxListedBytes) {
+    if (size > maxListedBytes || entries.length > maxEntries) {
       child.kill('SIGKILL')
       throw tooManyEntries()
     }
