@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { inflateSync } from 'node:zlib'
+import { constants, inflateSync } from 'node:zlib'
 import { type Oid, parseOid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type ObjectContent, type ObjectInfo, type ObjectType, objectContent, objectInfos } from './cat-file.ts'
@@ -21,6 +21,24 @@ const pathOf = (repo: Repository, oid: Oid) => `${repo.objectDir}/${oid.slice(0,
 
 /** Whether an object seems to be a file of its own. What it refers to is then likely to be one, too. */
 export const isLoose = (repo: Repository, oid: Oid): boolean => existsSync(pathOf(repo, oid))
+
+/** The type of an object that is a file of its own, from the first bytes of the file; `undefined` if there is none, or it is damaged. */
+export function looseType(repo: Repository, oid: Oid): ObjectType | undefined {
+  let file: number | undefined
+  try {
+    file = openSync(pathOf(repo, oid), 'r')
+    const start = startOfFile.subarray(0, readSync(file, startOfFile, 0, startOfFile.length, 0))
+    const text = inflateSync(start, { finishFlush: constants.Z_SYNC_FLUSH }).toString('latin1', 0, 40)
+    return looseHeader.exec(text)?.[1] as ObjectType | undefined
+  } catch {
+    return undefined
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}
+
+/** Enough for the header of an object. */
+const startOfFile = Buffer.alloc(256)
 
 /**
  * Reads an object that is a file of its own, as those of small pushes and commits are until they are packed. No process.

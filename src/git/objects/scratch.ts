@@ -1,10 +1,11 @@
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { syncFolders } from '../../kernel/durable.ts'
 import { isMissing } from '../../kernel/missing.ts'
 import type { Oid } from '../format/oid.ts'
 import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
 import { makeObjectFolder, whileFoldersGo } from './objects.ts'
+import { looseType } from './read-object.ts'
 
 /**
  * Runs `work` with a repository whose new objects go to a temporary folder, removed afterwards. Its name has a prefix that
@@ -29,25 +30,30 @@ export async function inScratch<T>(
 
 /**
  * Moves the loose objects of a scratch repository to the real one, durably, except for `except`. The objects must already be
- * synced.
+ * synced. Commits and tags come last: where one is there, what it refers to is, too.
  */
 export async function keepObjects(repo: Repository, scratch: Repository, except: ReadonlySet<Oid>): Promise<void> {
   const folders = (await readdir(scratch.objectDir)).filter((name) => /^[0-9a-f]{2}$/.test(name))
+  const [others, referring]: [string[], string[]] = [[], []]
+  for (const folder of folders) {
+    for (const name of await readdir(join(scratch.objectDir, folder))) {
+      const oid = `${folder}${name}` as Oid
+      if (!/^[0-9a-f]+$/.test(name) || except.has(oid)) continue
+      const type = looseType(scratch, oid)
+      const group = type === 'commit' || type === 'tag' ? referring : others
+      group.push(`${folder}/${name}`)
+    }
+  }
+  if (others.length + referring.length === 0) return
   // Also if its folder was there: another push that has just made it may not have synced that yet.
   const changed = new Set([repo.objectDir])
-  for (const folder of folders) {
-    const names = (await readdir(join(scratch.objectDir, folder))).filter(
-      (name) => /^[0-9a-f]+$/.test(name) && !except.has(`${folder}${name}` as Oid),
-    )
-    if (names.length === 0) continue
-    const target = join(repo.objectDir, folder)
-    let moved = 0
+  for (const path of [...others, ...referring]) {
+    const target = join(repo.objectDir, dirname(path))
     await whileFoldersGo(repo, async () => {
       await makeObjectFolder(target)
-      for (; moved < names.length; moved++)
-        await rename(join(scratch.objectDir, folder, names[moved]!), join(target, names[moved]!))
+      await rename(join(scratch.objectDir, path), join(repo.objectDir, path))
     })
     changed.add(target)
   }
-  if (changed.size > 1) await syncFolders(changed)
+  await syncFolders(changed)
 }

@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Oid } from '../format/oid.ts'
 import { TestGit } from '../testing.ts'
@@ -33,6 +34,29 @@ describe('fetching a commit from another repository', () => {
     expect(after).not.toBe(before)
     await fetchCommit(target.repo, source.repo, wanted)
     expect(target.git('count-objects', '-v')).toBe(after)
+  })
+
+  test('fetchCommit copies what a commit needs although the commit itself is there, as after an interruption', async () => {
+    const [target, source] = [await testGit.repository(), await testGit.repository()]
+    target.commit({ 'other.txt': 'x' })
+    const wanted = source.commit({ 'a.txt': 'a' })
+    const file = (gitDir: string) => `${gitDir}/objects/${wanted.slice(0, 2)}/${wanted.slice(2)}`
+    mkdirSync(dirname(file(target.gitDir)), { recursive: true })
+    copyFileSync(file(source.gitDir), file(target.gitDir))
+    await fetchCommit(target.repo, source.repo, wanted)
+    expect(target.git('cat-file', '-p', `${wanted}:a.txt`)).toBe('a')
+  })
+
+  test('fetchCommit copies nothing that a branch or a hidden ref of the target reaches', async () => {
+    const [target, source] = [await testGit.repository(), await testGit.repository()]
+    const [first, second] = [source.commit({ 'a.txt': 'a' }), source.commit({ 'a.txt': 'b' })]
+    for (const ref of ['refs/heads/main', 'refs/merge-requests/1/head']) {
+      target.git('fetch', '-q', source.gitDir, `+${second}:${ref}`)
+      const before = target.git('count-objects', '-v')
+      for (const wanted of [first, second]) await fetchCommit(target.repo, source.repo, wanted)
+      expect(target.git('count-objects', '-v')).toBe(before)
+      target.git('update-ref', '-d', ref)
+    }
   })
 
   test('fetchCommit works for an empty target and an unrelated source', async () => {
