@@ -62,6 +62,19 @@ describe('updateRefs', () => {
     expect(await readRefs(made.repo, [main, ref('other'), ref('gone')])).toEqual([one, undefined, undefined])
   })
 
+  test.for([1, 9])('updateRefs deletes branches whose commits are lost: %d', async (count) => {
+    const made = await world.repository()
+    const [kept, lost] = commits(made, 2) as [Oid, Oid]
+    const names = Array.from({ length: count }, (_, n) => ref(`lost-${n}`))
+    await updateRefs(made.repo, [...names.map((name) => ({ name, to: lost })), { name: main, to: kept }])
+    await updateRefs(made.repo, [{ name: ref('history'), to: null }])
+    await rm(join(made.repo.objectDir, lost.slice(0, 2), lost.slice(2)))
+    expect(await readRefs(made.repo, names)).toEqual(names.map(() => lost))
+    const deletions = names.map((name) => ({ name, to: null, from: lost }))
+    expect(await updateRefs(made.repo, deletions)).toBe('moved')
+    expect(await readRefs(made.repo, [...names, main])).toEqual([...names.map(() => undefined), kept])
+  })
+
   test('updateRefs reports a partial change when git is killed between two refs', async () => {
     const made = await world.repository()
     const [one] = commits(made, 1) as [Oid]

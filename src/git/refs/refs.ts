@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { nullOid, type Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { type ObjectType, objectInfo, objectInfos } from '../objects/cat-file.ts'
@@ -20,16 +21,27 @@ async function targetOf(repo: Repository, name: RefName): Promise<Oid | undefine
   return target === 'ask' ? (await objectInfo(await repo.objects(), name))?.oid : target
 }
 
-/** Maximum number of refs that are read as files, which is faster than a git process. */
-const fewRefs = 8
+/** Refs read before other requests have their turn. */
+const readAtOnce = 100
 
-/** Like `readRef` for several refs, in the order of `names`; many take one round trip. The null id for a damaged file. */
+/**
+ * Like `readRef` for several refs, in the order of `names`; one round trip for all that only git can read. The null id for a damaged file. A ref
+ * whose object is lost has its target.
+ */
 export async function readRefs(repo: Repository, names: readonly RefName[]): Promise<(Oid | undefined)[]> {
-  const found =
-    names.length <= fewRefs
-      ? await Promise.all(names.map((name) => targetOf(repo, name)))
-      : (await objectInfos(await repo.objects(), names)).map((info) => info?.oid)
-  return found.map((oid, index) => oid ?? (isBrokenRef(repo, names[index]!) ? brokenTarget : undefined))
+  const found: (Oid | 'ask' | undefined)[] = []
+  for (const name of names) {
+    found.push(readRefFile(repo, name))
+    if (found.length % readAtOnce === 0) await turn()
+  }
+  const asked = names.filter((_, index) => found[index] === 'ask')
+  const infos = asked.length === 0 ? [] : await objectInfos(await repo.objects(), asked)
+  const answers = new Map(asked.map((name, index) => [name, infos[index]?.oid]))
+  return found.map((target, index) => {
+    const name = names[index]!
+    const oid = target === 'ask' ? answers.get(name) : target
+    return oid ?? (isBrokenRef(repo, name) ? brokenTarget : undefined)
+  })
 }
 
 /** The target of a ref whose file is damaged. */
