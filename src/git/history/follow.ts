@@ -141,4 +141,4 @@ async function compare(
   return { isShown, madeOf }
 }
 
-const isDirectory = (entry: string) => entry.startsWith('40000 ')
+const isDirectory = (entry: string) => entry.startsWith('040000 ')

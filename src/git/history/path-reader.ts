@@ -2,10 +2,9 @@ import { type ChangedPaths, changedPathsOf } from '../commit-graph/changed-paths
 import type { Oid } from '../format/oid.ts'
 import { pathToBytes } from '../format/path-bytes.ts'
 import { objectContent } from '../objects/cat-file.ts'
-import { maxTreeBytes } from '../objects/trees.ts'
+import { canonicalMode, maxTreeBytes } from '../objects/trees.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type Dag, LeaveToGit } from './dag.ts'
-import { comparedMode } from './tree-pairs.ts'
 
 /** Maximum directories read per request. Git reads them faster, but compares whole trees when it follows a file. */
 export const maxReads = { simplified: 500, following: 2500 }
@@ -130,7 +129,7 @@ function entryOf(tree: Buffer, name: Buffer, idBytes: number): string | undefine
     if (space < 0 || nul < 0) return undefined
     const end = nul + 1 + idBytes
     if (nul - space - 1 === name.length && name.compare(tree, space + 1, nul) === 0)
-      return `${comparedMode(tree.toString('latin1', at, space))} ${tree.toString('hex', nul + 1, end)}`
+      return `${canonicalMode(tree.toString('latin1', at, space))} ${tree.toString('hex', nul + 1, end)}`
     at = end
   }
   return undefined

@@ -1,6 +1,6 @@
 import type { Oid } from '../format/oid.ts'
 import { readObject } from '../objects/read-object.ts'
-import { maxTreeBytes } from '../objects/trees.ts'
+import { canonicalMode, maxTreeBytes } from '../objects/trees.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { WantedName, WantedPaths } from './wanted-paths.ts'
 
@@ -118,7 +118,7 @@ function entriesIn(entries: Buffer, { below }: WantedName, idBytes: number): Map
     if (below.has(key))
       found.set(
         key,
-        `${comparedMode(entries.toString('latin1', at, space))} ${entries.toString('hex', end - idBytes, end)}`,
+        `${canonicalMode(entries.toString('latin1', at, space))} ${entries.toString('hex', end - idBytes, end)}`,
       )
     at = end
   }
@@ -126,10 +126,4 @@ function entriesIn(entries: Buffer, { below }: WantedName, idBytes: number): Map
 }
 
 const treeOf = (entry: string | undefined): Oid | undefined =>
-  entry?.startsWith('40000 ') ? (entry.slice('40000 '.length) as Oid) : undefined
-
-/** Old histories contain other modes; git normalizes them before comparing. */
-export function comparedMode(mode: string): string {
-  if (!mode.startsWith('100')) return mode.replace(/^0/, '')
-  return (Number.parseInt(mode, 8) & 0o100) === 0 ? '100644' : '100755'
-}
+  entry?.startsWith('040000 ') ? (entry.slice('040000 '.length) as Oid) : undefined

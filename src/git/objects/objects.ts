@@ -163,6 +163,8 @@ export function compression(bytes: number): ZlibOptions {
 export type NewTreeEntry = {
   /** `40000` and `040000` are equivalent. */
   readonly mode: string
+  /** See `TreeEntry`. */
+  readonly rawMode?: string
   readonly name: string
   readonly oid: Oid
 }
@@ -176,8 +178,8 @@ export const treeObject = (sorted: readonly NewTreeEntry[]): NewObject =>
   newObject(
     'tree',
     Buffer.concat(
-      sorted.flatMap(({ mode, name, oid }) => [
-        Buffer.from(`${mode.replace(/^0/, '')} `),
+      sorted.flatMap(({ mode, rawMode = mode.replace(/^0/, ''), name, oid }) => [
+        Buffer.from(`${rawMode} `),
         pathToBytes(name),
         Buffer.from(`00${oid}`, 'hex'),
       ]),

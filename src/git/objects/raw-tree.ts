@@ -4,7 +4,7 @@ import { getCached, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { Helper } from '../runner/helper.ts'
 import { type ObjectContent, objectContent } from './cat-file.ts'
-import { MalformedTree, maxTreeBytes, type TreeEntry } from './trees.ts'
+import { canonicalMode, MalformedTree, maxTreeBytes, type TreeEntry } from './trees.ts'
 
 /**
  * A tree object whose entries are decoded only when they are asked for, which matters where thousands are counted and a hundred
@@ -48,12 +48,10 @@ export class RawTree {
     return this.content[at] === one && this.content[at + 1] === six ? 'commit' : 'blob'
   }
 
-  /** Six octal digits. Old histories contain other modes of files, which git normalizes. */
+  /** Six octal digits. */
   mode(index: number): string {
     const start = this.#starts[index]!
-    const mode = this.content.toString('latin1', start, spaceIn(this.content, start)).padStart(6, '0')
-    if (!mode.startsWith('100')) return mode
-    return (Number.parseInt(mode, 8) & 0o100) === 0 ? '100644' : '100755'
+    return canonicalMode(this.content.toString('latin1', start, spaceIn(this.content, start)))
   }
 
   name(index: number): string {

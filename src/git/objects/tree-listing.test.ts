@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Oid } from '../format/oid.ts'
 import { gitIn, TestGit } from '../testing.ts'
+import { TreeEdit } from './tree-edit.ts'
 import { listTree, TreeListing } from './tree-listing.ts'
 
 let world: TestGit
@@ -47,6 +48,43 @@ test('a recursive listing is that of git ls-tree, also of commits with common di
 })
 
 const emptyBlob = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391' as Oid
+
+test('a listing of one directory has the modes of git ls-tree, and a change of a file keeps the others as they are stored', async () => {
+  const made = await world.repository()
+  const blob = gitIn(made.gitDir, ['hash-object', '-w', '--stdin'], Buffer.from('x')) as Oid
+  const below = storeTree(made.gitDir, entry('100644', 'x', blob))
+  const tree = storeTree(
+    made.gitDir,
+    Buffer.concat([
+      entry('100664', 'a', blob),
+      entry('100775', 'b', blob),
+      entry('0040000', 'c', below),
+      entry('120000', 'd', blob),
+      entry('40000', 'e', below),
+      entry('160000', 'f', 'c'.repeat(40) as Oid),
+    ]),
+  )
+  const commit = made.git('commit-tree', '-m', 'Old modes', tree) as Oid
+  const listed = (await listTree(made.repo, commit, ''))!
+    .slice()
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1))
+  expect(listed.map(({ mode, type, oid, path }) => `${mode} ${type} ${oid}\t${path}`)).toEqual(
+    made.git('ls-tree', commit).split('\n'),
+  )
+  const edit = await TreeEdit.of(made.repo, tree)
+  await edit.put('d', { mode: '100644', oid: blob })
+  await edit.put('c/y', { mode: '100644', oid: blob })
+  const { objects } = await edit.finish()
+  const stored = objects.at(-1)!.content.toString('latin1')
+  expect(stored.match(/\d+ [a-f]\0/g)).toEqual([
+    '100664 a\0',
+    '100775 b\0',
+    '40000 c\0',
+    '100644 d\0',
+    '40000 e\0',
+    '160000 f\0',
+  ])
+})
 
 /** Directories nested to a depth, each with `wide` names for the same one, and a file at the end. */
 async function nested(depth: number, wide: number) {

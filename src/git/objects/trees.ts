@@ -11,6 +11,8 @@ export type TreeEntry = {
   readonly name: string
   /** Six octal digits: `040000`, `100644`, `100755`, `120000` (symbolic link), `160000` (submodule). */
   readonly mode: string
+  /** Of an old history, as it is stored, such as `100664`: a tree with another change keeps it. */
+  readonly rawMode?: string
   /** `commit` is a submodule; its commit is in another repository. */
   readonly type: 'tree' | 'blob' | 'commit'
   readonly oid: Oid
@@ -122,12 +124,26 @@ export function parseTree(content: Buffer, hexLength: number): TreeEntry[] {
     const nul = content.indexOf(0, space)
     if (space < 0 || nul < 0 || nul + 1 + idBytes > content.length)
       throw new MalformedTree('a tree object is malformed')
-    const mode = content.toString('latin1', at, space).padStart(6, '0')
+    const rawMode = content.toString('latin1', at, space)
+    const mode = canonicalMode(rawMode)
     const oid = content.toString('hex', nul + 1, nul + 1 + idBytes) as Oid
-    entries.push({ name: pathFromBytes(content.subarray(space + 1, nul)), mode, type: typeOfMode(mode), oid })
+    const entry = { name: pathFromBytes(content.subarray(space + 1, nul)), mode, type: typeOfMode(mode), oid }
+    entries.push(withoutZeros(rawMode) === withoutZeros(mode) ? entry : { ...entry, rawMode })
     at = nul + 1 + idBytes
   }
   return entries
+}
+
+const withoutZeros = (mode: string) => (mode.startsWith('0') ? mode.replace(/^0+/, '') : mode)
+
+/** The mode of an entry in six digits. Old histories contain other modes than those of `TreeEntry`; like git, takes those for the nearest. */
+export function canonicalMode(raw: string): string {
+  if (raw === '100644' || raw === '100755') return raw
+  if (raw === '40000') return '040000'
+  const mode = Number.parseInt(raw, 8)
+  const type = mode & 0o170000
+  if (type === 0o100000) return (mode & 0o100) === 0 ? '100644' : '100755'
+  return type === 0o120000 ? '120000' : type === 0o040000 ? '040000' : '160000'
 }
 
 export const typeOfMode = (mode: string): TreeEntry['type'] =>
