@@ -6,6 +6,7 @@ import type { Repository } from '../repository/repository.ts'
 import { inDag } from './dag.ts'
 import { type LogFilters, listedBefore, log } from './log.ts'
 import { maxReads } from './path-reader.ts'
+import { flagsOfPeriod } from './period.ts'
 
 export type HistoryFilters = {
   /** Commits whose history is listed; `all`: every branch and tag. */
@@ -231,9 +232,7 @@ const isEmpty = ({ from, path }: HistoryFilters) =>
 function selection({ from, excluding = [], path, since, until, author, message, firstParent, merges }: HistoryFilters) {
   const flags: `-${string}`[] = [
     ...(from === 'all' ? (['--branches', '--tags'] as const) : []),
-    // Seconds since 1970, because git's own date parser guesses.
-    ...(since ? ([`--max-age=${Math.ceil(since.getTime() / 1000)}`] as const) : []),
-    ...(until ? ([`--min-age=${Math.floor(until.getTime() / 1000)}`] as const) : []),
+    ...flagsOfPeriod({ ...(since && { since }), ...(until && { until }) }),
     ...(author === undefined ? [] : ([`--author=${oneLine(author)}`] as const)),
     ...(message === undefined ? [] : ([`--grep=${oneLine(message)}`] as const)),
     ...(author === undefined && message === undefined ? [] : (['--fixed-strings', '--regexp-ignore-case'] as const)),

@@ -84,3 +84,13 @@ test('findBelow names the tip from which a commit is reachable', async () => {
   expect(await findBelow(union, [first, more], commit, 10_000)).toEqual({ oid: shared, tip: more, seconds: 50 })
   expect(await findBelow(union, [first], commit, 10_000)).toBeUndefined()
 })
+
+test('findBelow finds commits of any time, also after January 2038', async () => {
+  const made = await world.repository()
+  for (const seconds of [0, 2 ** 31 - 2, 2 ** 31 - 1, 2 ** 31, 2_300_000_000, 2 ** 33]) {
+    const oid = made.commit({ a: `${seconds}` }, { seconds })
+    const later = made.commit({ b: `${seconds}` }, { seconds })
+    const commit = (await readCommit(made.repo, oid))!
+    expect(await findBelow(made.repo, [later], commit, 10_000)).toEqual({ oid, tip: later, seconds })
+  }
+})

@@ -3,6 +3,7 @@ import type { Commit } from '../objects/commits.ts'
 import type { Found } from '../objects/text-search.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
+import { flagsOfPeriod, latestLimit, period } from './period.ts'
 
 /** A commit found in the history of at least one of the tips. */
 export type FoundCommit = {
@@ -44,9 +45,10 @@ export async function findBelow(
   { oid, committer }: Commit,
   timeoutMs: number,
 ): Promise<FoundCommit | undefined> {
-  const moment = Math.max(0, committer.seconds)
+  const at = new Date(1000 * Math.min(Math.max(0, committer.seconds), latestLimit))
   // Limits the traversal to commits of that time or newer.
-  const { found } = await readLog(repo, tips, [`--max-age=${moment}`, `--min-age=${moment}`], timeoutMs)
+  const flags = flagsOfPeriod({ since: at, ...period({ until: at }) })
+  const { found } = await readLog(repo, tips, flags, timeoutMs)
   return found.find((each) => each.oid === oid)
 }
 

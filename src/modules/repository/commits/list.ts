@@ -2,6 +2,7 @@ import type { Page, Paged } from '../../../api/page.ts'
 import { countedRows } from '../../../api/page.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { countCommits, type HistoryFilters, type HistoryPage, listCommitIds } from '../../../git/history/history.ts'
+import { period } from '../../../git/history/period.ts'
 import type { Commit } from '../../../git/objects/commits.ts'
 import { readCommits } from '../../../git/objects/commits.ts'
 import { findEntry } from '../../../git/objects/trees.ts'
@@ -22,9 +23,8 @@ export type CommitFilters = {
 
 /** Maximum commits that are counted when a rename is followed, because that examines every commit of the history. */
 const countedFollowing = 1000
-/** Git parses these numbers as `int`. */
-const maxInt = 2 ** 31 - 1
-const maxSkip = maxInt - 1000
+/** Git parses the number as `int`. */
+const maxSkip = 2 ** 31 - 1 - 1000
 
 type Order = NonNullable<HistoryPage['order']>
 
@@ -99,15 +99,4 @@ const upTo = (most: number, count: number): number | undefined => (count > most 
 async function isFile(repo: Repository, tips: readonly Oid[], path: string): Promise<boolean> {
   const entries = await Promise.all(tips.map((tip) => findEntry(repo, tip, path)))
   return entries.some((entry) => entry?.type === 'blob')
-}
-
-/** The period within the range of git; `undefined` if it is empty. */
-function period({ since, until }: CommitFilters): Pick<HistoryFilters, 'since' | 'until'> | undefined {
-  const seconds = (date: Date) => date.getTime() / 1000
-  if (since && seconds(since) > maxInt) return undefined
-  if (until && seconds(until) < 0) return undefined
-  return {
-    ...(since && seconds(since) > 0 && { since }),
-    ...(until && seconds(until) < maxInt && { until }),
-  }
 }
