@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { parseSmallRequest } from './push-request.ts'
+import { PackEnd, parseSmallRequest } from './push-request.ts'
 
 test('bytes that begin no pkt-line are left to git at once, because over SSH no more may come', () => {
   for (const text of ['z', '00zz', 'zzzz', '0003', 'GET / HTTP/1.1']) {
@@ -10,4 +11,19 @@ test('bytes that begin no pkt-line are left to git at once, because over SSH no 
   }
   for (const text of ['', '0', '00', '00A', '00a5', '00a5 and more'])
     expect(parseSmallRequest(Buffer.from(text))).toBe('more')
+})
+
+test('the end of a pack is recognized at its last byte, in whatever pieces it arrives', () => {
+  const start = Buffer.concat([
+    Buffer.from('PACK'),
+    Buffer.from([0, 0, 0, 2, 0, 0, 0, 1]),
+    Buffer.from('content '.repeat(20)),
+  ])
+  const pack = Buffer.concat([start, createHash('sha1').update(start).digest()])
+  for (const step of [1, 2, 7, 19, 20, 21, pack.length]) {
+    const end = new PackEnd()
+    for (let size = step; size < pack.length; size += step) expect(end.isReached(pack.subarray(0, size))).toBe(false)
+    expect(end.isReached(pack)).toBe(true)
+    expect(end.isReached(pack)).toBe(true)
+  }
 })

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { parseUpdate, type RefChange } from '../format/ref-change.ts'
 import { isFlush, maxPacketBytes, packetAt } from '../sharing/packets.ts'
 
@@ -22,9 +22,9 @@ const update = /^[0-9a-f]{40} [0-9a-f]{40} refs\/(?:heads|tags)\//
 
 /**
  * Parses the bytes of a request that have arrived. `'more'` if it is not whole, `'git'` if git has to handle it: a push of another kind, or
- * one that is malformed, of which git knows what to say.
+ * one that is malformed, of which git knows what to say. `end` is the same one for each call with more bytes of a request.
  */
-export function parseSmallRequest(bytes: Buffer): SmallRequest | 'more' | 'git' {
+export function parseSmallRequest(bytes: Buffer, end = new PackEnd()): SmallRequest | 'more' | 'git' {
   const reader = new PacketReader(bytes)
   const commands = reader.untilFlush(maxUpdates)
   if (!Array.isArray(commands)) return commands
@@ -38,7 +38,7 @@ export function parseSmallRequest(bytes: Buffer): SmallRequest | 'more' | 'git' 
   const pack = reader.rest()
   const objects = objectsIn(pack)
   if (typeof objects === 'string') return objects
-  if (!isWhole(pack)) return 'more'
+  if (!end.isReached(pack)) return 'more'
   return { updates, pushOptions, isAtomic: asked.includes('atomic'), objects, pack }
 }
 
@@ -71,9 +71,20 @@ function objectsIn(pack: Buffer): number | 'more' | 'git' {
   return objects === 0 && pack.length > header + trailer ? 'git' : objects
 }
 
-/** Whether a pack is whole: it ends with the hash of all before. */
-const isWhole = (pack: Buffer): boolean =>
-  pack.length >= header + trailer && hash('sha1', pack.subarray(0, -trailer), 'buffer').equals(pack.subarray(-trailer))
+/** Recognizes the end of a pack that arrives in pieces: the hash of all before. Hashes each byte once, however many pieces there are. */
+export class PackEnd {
+  readonly #hash = createHash('sha1')
+  #hashed = 0
+
+  /** Whether the pack is whole. Each call has all bytes of the earlier ones, and more. */
+  isReached(pack: Buffer): boolean {
+    if (pack.length < header + trailer) return false
+    const end = pack.length - trailer
+    this.#hash.update(pack.subarray(this.#hashed, end))
+    this.#hashed = end
+    return this.#hash.copy().digest().equals(pack.subarray(end))
+  }
+}
 
 class PacketReader {
   readonly #bytes: Buffer

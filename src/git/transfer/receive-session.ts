@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream'
 import { cutOff, type Exit, endedWell } from '../runner/protocol.ts'
-import { isNothing, parseSmallRequest, type SmallRequest } from './push-request.ts'
+import { isNothing, PackEnd, parseSmallRequest, type SmallRequest } from './push-request.ts'
 import type { Received } from './receive-small.ts'
 import type { Transfer } from './transfer-stream.ts'
 
@@ -24,7 +24,9 @@ export class ReceiveSession extends Duplex {
   readonly done: Promise<Exit>
   readonly #options: ReceiveSessionOptions
   readonly #ended = Promise.withResolvers<Exit>()
-  #held: Buffer[] = []
+  readonly #packEnd = new PackEnd()
+  /** The request is the first `#heldBytes` of it. */
+  #held: Buffer = Buffer.alloc(0)
   #heldBytes = 0
   /** Set while the request is held. */
   #timer: NodeJS.Timeout | undefined
@@ -61,7 +63,7 @@ export class ReceiveSession extends Duplex {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     clearTimeout(this.#timer)
-    this.#held = []
+    this.#forget()
     if (this.#git) this.#git.then(({ stream }) => void stream.destroy(), this.#ended.reject)
     // What was decided on is completed.
     else if (!this.#isReceiving) this.#ended.resolve(cutOff)
@@ -71,26 +73,41 @@ export class ReceiveSession extends Duplex {
   async #take(chunks: readonly Buffer[]): Promise<void> {
     if (this.#isOver) return
     if (this.#git) return this.#pass(chunks)
-    this.#held.push(...chunks)
-    for (const { length } of chunks) this.#heldBytes += length
+    for (const chunk of chunks) this.#hold(chunk)
     if (this.#heldBytes > maxHeldBytes) return this.#passHeld()
-    const bytes = this.#gathered()
-    const request = parseSmallRequest(bytes)
+    const bytes = this.#request()
+    const request = parseSmallRequest(bytes, this.#packEnd)
     if (request === 'git' && !isNothing(bytes)) await this.#passHeld()
     else if (request !== 'more' && this.#options.staysOpen) await this.#answer(bytes, request)
   }
 
   async #finish(): Promise<void> {
     if (!this.#isOver && !this.#git) {
-      const bytes = this.#gathered()
-      await this.#answer(bytes, parseSmallRequest(bytes))
+      const bytes = this.#request()
+      await this.#answer(bytes, parseSmallRequest(bytes, this.#packEnd))
     }
     await this.#git?.then(({ stream }) => stream.end())
   }
 
-  #gathered(): Buffer {
-    if (this.#held.length > 1) this.#held = [Buffer.concat(this.#held)]
-    return this.#held[0] ?? Buffer.alloc(0)
+  /** Makes room for twice as much when it is full: a request may arrive byte by byte. */
+  #hold(chunk: Buffer): void {
+    const size = this.#heldBytes + chunk.length
+    if (size > this.#held.length) {
+      const larger = Buffer.allocUnsafe(Math.max(size, 2 * this.#held.length))
+      this.#held.copy(larger, 0, 0, this.#heldBytes)
+      this.#held = larger
+    }
+    chunk.copy(this.#held, this.#heldBytes)
+    this.#heldBytes = size
+  }
+
+  #request(): Buffer {
+    return this.#held.subarray(0, this.#heldBytes)
+  }
+
+  #forget(): void {
+    this.#held = Buffer.alloc(0)
+    this.#heldBytes = 0
   }
 
   /** Answers the whole request, here or by git. */
@@ -113,7 +130,7 @@ export class ReceiveSession extends Duplex {
 
   #end(report: Buffer, { error }: { readonly error?: unknown } = {}): void {
     this.#isOver = true
-    this.#held = []
+    this.#forget()
     if (!this.destroyed) {
       if (report.length > 0) this.push(report)
       this.push(null)
@@ -125,9 +142,10 @@ export class ReceiveSession extends Duplex {
   async #passHeld(): Promise<void> {
     clearTimeout(this.#timer)
     if (this.#git || this.#isReceiving || this.#isOver) return
-    const held = this.#held.splice(0)
+    const held = this.#request()
+    this.#forget()
     this.#git = this.#options.start().then((transfer) => this.#joined(transfer))
-    await this.#pass(held)
+    await this.#pass(held.length === 0 ? [] : [held])
   }
 
   #joined(transfer: Transfer): Transfer {
