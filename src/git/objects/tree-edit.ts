@@ -61,9 +61,10 @@ export class TreeEdit {
     for (const folder of folders) folder.changed = true
   }
 
-  /** Removes the entry at a path, and the directories that become empty. */
+  /** Removes the entry at a path, and the directories that become empty. Throws if the directory of the path does not exist. */
   async remove(path: string): Promise<void> {
-    const { folders, names, name } = await this.#walk(path, false)
+    const { folders, names, name, blocked } = await this.#walk(path, false)
+    if (blocked) throw new Error('there is nothing to remove')
     folders.at(-1)!.set(name, null)
     for (const folder of folders) folder.changed = true
     for (let depth = folders.length - 1; depth > 0 && folders[depth]!.size === 0; depth--)
