@@ -22,14 +22,20 @@ export async function creationTimes(repo: Repository, refs: readonly RefFile[], 
     return graph === 'git' || position === undefined ? listed?.get(oid) : graph.seconds(position)
   })
   const unknown = [...times.keys()].filter((index) => times[index] === undefined)
-  const many = unknown.length > maxRead ? await listTimes(repo, folder) : undefined
-  await Promise.all(
-    unknown.map(async (index) => {
-      const { oid } = refs[index]!
-      times[index] = many?.get(oid) ?? (await readTime(repo, oid))
-    }),
-  )
+  const many = unknown.length > maxRead ? await listTimes(repo, folder).catch(ignoreDamage) : undefined
+  for (let at = 0; at < unknown.length; at += maxRead)
+    await Promise.all(
+      unknown.slice(at, at + maxRead).map(async (index) => {
+        const { oid } = refs[index]!
+        times[index] = many?.get(oid) ?? (await readTime(repo, oid))
+      }),
+    )
   return times as number[]
+}
+
+/** Git lists no time because of one object that is lost. */
+function ignoreDamage(error: unknown): undefined {
+  if (!damageIn(error)) throw error
 }
 
 type Times = ReadonlyMap<Oid, number>
