@@ -1,9 +1,9 @@
 import type { Brand } from '../../kernel/brand.ts'
 
-/** Full id of an object: 40 (SHA-1) or 64 (SHA-256) lower-case hex digits. */
+/** Full id of an object, which is a SHA-1 hash: 40 lower-case hex digits. */
 export type Oid = Brand<string, 'Oid'>
 
-const full = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+const full = /^[0-9a-f]{40}$/
 
 /** `undefined` unless `text` is a full object id in lower case. Rejects the null id, which names no object. */
 export const parseOid = (text: string): Oid | undefined =>

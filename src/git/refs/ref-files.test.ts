@@ -1,4 +1,5 @@
-import { utimesSync } from 'node:fs'
+import { utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RefName } from '../format/ref-name.ts'
@@ -6,7 +7,7 @@ import { objectInfo } from '../objects/cat-file.ts'
 import { TestGit, type TestRepository } from '../testing.ts'
 import { readRefFile, readRefFiles } from './ref-files.ts'
 import { listRefTips, type RefOrder } from './refs.ts'
-import { resolve } from './resolve.ts'
+import { findRevision, resolve } from './resolve.ts'
 
 let fixtures: TestGit
 let real: TestRepository
@@ -156,4 +157,25 @@ describe('lists of refs', () => {
       'refs/heads/other',
     ])
   })
+
+  test('thousands of tags are listed by time although the object of one is lost', async () => {
+    const commit = real.commit({ a: '1' })
+    const names = Array.from({ length: 2100 }, (_, n) => `refs/tags/v${String(n).padStart(4, '0')}`)
+    const targetOf = (index: number) => (index === 1000 ? 'a'.repeat(40) : commit)
+    writeFileSync(
+      join(real.gitDir, 'packed-refs'),
+      `# pack-refs with: peeled fully-peeled sorted \n${names.map((name, index) => `${targetOf(index)} ${name}\n`).join('')}`,
+    )
+    const listed = await listRefTips(real.repo, 'refs/tags/', { order: 'updated' })
+    expect(listed).toHaveLength(2100)
+    expect(listed[0]?.name).toBe(names[1000])
+  })
+})
+
+test('a branch whose name has the length of another hash is found with its ref', async () => {
+  const commit = real.commit({ a: '1' })
+  const name = 'a'.repeat(64)
+  real.git('branch', name, commit)
+  expect(await findRevision(real.repo, name)).toEqual({ oid: commit, ref: `refs/heads/${name}` })
+  expect(await findRevision(real.repo, 'b'.repeat(64))).toBeUndefined()
 })

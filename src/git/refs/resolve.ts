@@ -44,8 +44,8 @@ export async function findRevision(
   if (text.length > longestText) return undefined
   const steps = options.only ? null : stepsToAncestor.exec(text)
   if (steps) return ancestorOf(repo, await findRevision(repo, steps[1]!, options), steps[2]!)
-  const isHex = !options.only && /^[0-9a-f]{4,64}$/i.test(text)
-  const isFull = isHex && (text.length === 40 || text.length === 64)
+  const isHex = !options.only && /^[0-9a-f]{4,40}$/i.test(text)
+  const isFull = isHex && text.length === 40
   const byId = async (ask: typeof askForCommit) => {
     const oid = await ask(repo, text.toLowerCase())
     return oid && { oid, ref: undefined }
