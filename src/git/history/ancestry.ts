@@ -78,8 +78,10 @@ async function ancestorsOf(repo: Repository, head: Oid, refs: readonly RefTip[])
     refs.map(({ oid }) => oid),
   )
   if (known) return known
-  const names = refs.map(({ name }) => name)
-  return new Set((await listRefTips(repo, names, { mergedInto: head })).map(({ oid }) => oid))
+  // Their names may be more than fit into a command line.
+  const names = new Set(refs.map(({ name }) => name))
+  const merged = await listRefTips(repo, 'refs/heads/', { mergedInto: head })
+  return new Set(merged.flatMap(({ name, oid }) => (names.has(name) ? oid : [])))
 }
 
 /**

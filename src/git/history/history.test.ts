@@ -1,4 +1,4 @@
-import { existsSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Oid } from '../format/oid.ts'
@@ -421,6 +421,44 @@ describe('history read in this process', () => {
       { numRuns: 6 },
     )
   })
+})
+
+test('merged branches are found among more than fit into a command line', async () => {
+  await using small = await TestGit.start({ graphBytes: 1 })
+  const { repo, gitDir, ...made } = await filled(small)
+  const tips = Array.from({ length: 16_000 }, (_, n) => ({
+    oid: n % 2 === 0 ? made.first : made.other,
+    name: `refs/heads/${'long'.repeat(50)}${n}` as RefName,
+  }))
+  const sorted = tips.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const lines = sorted.map(({ oid, name }) => `${oid} ${name}\n`)
+  writeFileSync(`${gitDir}/packed-refs`, `# pack-refs with: peeled fully-peeled sorted \n${lines.join('')}`)
+  expect(await openGraph(repo)).toBe('git')
+  expect((await mergedInto(repo, made.second, tips)).size).toBe(8000)
+})
+
+/** Two commits of one history, and one beside it, with a commit-graph. */
+async function filled(git: TestGit) {
+  const made = await git.repository()
+  const first = made.commit({ a: '1' })
+  const second = made.commit({ a: '2' })
+  const other = made.commit({ a: '3' }, { branch: 'other', parents: [first] })
+  writeGraph(made.gitDir, [first, second, other], 'single')
+  return { repo: made.repo, gitDir: made.gitDir, first, second, other }
+}
+
+test.for([
+  ['root', ''],
+  ['directory above', 'd'],
+  ['directory of the path', 'd/e'],
+])('the history of a path fails if a commit has lost its tree: the %s', async ([, path]) => {
+  const made = await world.repository()
+  made.commit({ 'd/e/a': '1' })
+  const middle = made.commit({ 'd/e/a': '2' })
+  const tip = made.commit({ 'd/e/a': '3' })
+  const lost = made.git('rev-parse', `${middle}:${path}`)
+  rmSync(`${made.gitDir}/objects/${lost.slice(0, 2)}/${lost.slice(2)}`)
+  await expect(listCommitIds(made.repo, { from: [tip], path: 'd/e/a' }, { limit: 10 })).rejects.toThrow()
 })
 
 /** Checks merged branches, excluded commits and merge bases. */

@@ -1,7 +1,8 @@
 import { type ChangedPaths, changedPathsOf } from '../commit-graph/changed-paths.ts'
 import type { Oid } from '../format/oid.ts'
 import { pathToBytes } from '../format/path-bytes.ts'
-import { objectContent } from '../objects/cat-file.ts'
+import { type ObjectContent, objectContent } from '../objects/cat-file.ts'
+import { readObject } from '../objects/read-object.ts'
 import { canonicalMode, maxTreeBytes } from '../objects/trees.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type Dag, LeaveToGit } from './dag.ts'
@@ -117,8 +118,38 @@ export class PathReader {
   async #read(tree: Oid): Promise<string | undefined> {
     const spec = Buffer.concat([Buffer.from(`${tree}:`), this.#directory])
     const found = await objectContent(await this.#repo.objects(), spec, maxTreeBytes)
-    return found?.type === 'tree' && found.content ? entryOf(found.content, this.#name, 20) : undefined
+    if (!found) return this.#requireAbsent(tree)
+    if (found.type !== 'tree') return undefined
+    return entryOf(contentOf(found), this.#name, 20)
   }
+
+  /** Throws if a directory on the way to the path is lost: the history would have a removal that never was. */
+  async #requireAbsent(root: Oid): Promise<undefined> {
+    let tree = root
+    for (const name of pathParts(this.#directory)) {
+      const entry = entryOf(contentOf(await readObject(this.#repo, tree, maxTreeBytes, 'tree')), name, 20)
+      if (!entry?.startsWith('040000 ')) return undefined
+      tree = entry.slice('040000 '.length) as Oid
+    }
+    throw new LeaveToGit(`the tree ${tree} is missing`)
+  }
+}
+
+function contentOf(tree: ObjectContent | undefined): Buffer {
+  if (!tree?.content) throw new LeaveToGit('a tree is missing or very large')
+  return tree.content
+}
+
+/** The names of a directory's path, from the root; none for the root. */
+function pathParts(directory: Buffer): Buffer[] {
+  const parts: Buffer[] = []
+  for (let at = 0; at < directory.length; ) {
+    const slash = directory.indexOf(0x2f, at)
+    const end = slash < 0 ? directory.length : slash
+    parts.push(directory.subarray(at, end))
+    at = end + 1
+  }
+  return parts
 }
 
 /** Finds a name among entries of the form `<mode> <name>\0<binary id>`. */
@@ -126,8 +157,8 @@ function entryOf(tree: Buffer, name: Buffer, idBytes: number): string | undefine
   for (let at = 0; at < tree.length; ) {
     const space = tree.indexOf(0x20, at)
     const nul = tree.indexOf(0, space)
-    if (space < 0 || nul < 0) return undefined
     const end = nul + 1 + idBytes
+    if (space < 0 || nul < 0 || end > tree.length) throw new LeaveToGit('a tree is malformed')
     if (nul - space - 1 === name.length && name.compare(tree, space + 1, nul) === 0)
       return `${canonicalMode(tree.toString('latin1', at, space))} ${tree.toString('hex', nul + 1, end)}`
     at = end
