@@ -81,6 +81,21 @@ test.for(['loose', 'packed'])(
   },
 )
 
+test('a file to which a tag refers is read once to see that it is no commit', async () => {
+  const made = await world.repository()
+  made.commit({ 'large.txt': 'x'.repeat(1_000_000) })
+  made.git('tag', '-a', '-m', 'of a file', 'v1', 'HEAD:large.txt')
+  made.git('repack', '-a', '-d', '-q')
+  const [blob, tag] = ['HEAD:large.txt', 'v1'].map((name) => at(made, name)) as [Oid, Oid]
+  for (const oid of [blob, tag]) expect(await readObject(made.repo, oid, 1000, 'commit')).toBeUndefined()
+  const { pid } = await startedReader(made)
+  process.kill(pid, 'SIGSTOP')
+  expect(await readObject(made.repo, blob, 1000, 'commit')).toBeUndefined()
+  expect(await readObject(made.repo, blob, 1000, 'tree')).toBeUndefined()
+  process.kill(pid, 'SIGCONT')
+  expect(await readObject(made.repo, blob, 1000)).toMatchObject({ type: 'blob', sizeBytes: 1_000_000 })
+})
+
 test('a content larger than the limit is left out, and large files are left to git', async () => {
   const made = await world.repository()
   made.commit({ 'small.txt': 'small', 'large.txt': 'x'.repeat(1_000_000) })

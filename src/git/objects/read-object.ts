@@ -3,6 +3,7 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { constants, inflateSync } from 'node:zlib'
 import { type Oid, parseOid } from '../format/oid.ts'
+import { getCached, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type ObjectContent, type ObjectInfo, type ObjectType, objectContent, objectInfos } from './cat-file.ts'
 
@@ -71,14 +72,22 @@ export async function readObject(
   maxBytes: number,
   as?: 'commit' | 'tree',
 ): Promise<ObjectContent | undefined> {
+  // A tag may refer to a file of any size, which git would send each time.
+  if (as && getCached(repo, blobKey(oid))) return undefined
   const found = await readAny(repo, oid, maxBytes)
   if (!found || as === undefined || as === found.type) return found
   const next = found.type === 'tag' ? 'object ' : found.type === 'commit' && as === 'tree' ? 'tree ' : undefined
-  if (next === undefined) return undefined
+  if (next === undefined) {
+    if (found.type === 'blob') setCached(repo, blobKey(oid), isBlob, 0)
+    return undefined
+  }
   const target = parseOid(found.content?.toString('latin1', next.length, next.length + oid.length) ?? '')
   if (target) return readObject(repo, target, maxBytes, as)
   return objectContent(await repo.objects(), `${oid}^{${as}}`, maxBytes)
 }
+
+const blobKey = (oid: Oid) => `blob, not tree or commit, ${oid}`
+const isBlob = {}
 
 /** An object of whatever type. Asks git for the id alone: what git follows itself, it keeps in memory as long as its process lives. */
 async function readAny(repo: Repository, oid: Oid, maxBytes: number): Promise<ObjectContent | undefined> {
