@@ -1,4 +1,4 @@
-import { readFile, rm, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ageOf } from '../../kernel/clock.ts'
@@ -6,7 +6,7 @@ import { syncFolder } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { missingAs } from '../../kernel/missing.ts'
 import { branchRef } from '../format/ref-name.ts'
-import { OwnedLock, removeLockOfKilled } from '../repository/owned-lock.ts'
+import { OwnedLock, removeLockOfKilled, removeOldLock } from '../repository/owned-lock.ts'
 import type { Repository } from '../repository/repository.ts'
 
 const attempts = 50
@@ -34,19 +34,14 @@ export async function setDefaultBranch(repo: Repository, name: string): Promise<
 /** Much longer than the lock is held: an older one is of a process that was killed. */
 const staleLockMs = 60_000
 
-const isStale = (path: string): Promise<boolean> =>
-  stat(path).then(
-    ({ mtimeMs }) => ageOf(mtimeMs) > staleLockMs,
-    () => false,
-  )
-
 /** The same lock file that git uses. */
 async function takeLock({ gitDir }: Repository, path: string): Promise<OwnedLock> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const lock = OwnedLock.take(gitDir, path)
     if (lock) return lock
     if (removeLockOfKilled(gitDir, path)) continue
-    if (await isStale(path)) await rm(path, { force: true })
+    const found = await stat(path).catch(missingAs(undefined))
+    if (found && ageOf(found.mtimeMs) > staleLockMs && removeOldLock(gitDir, path, found)) continue
     await sleep(20)
   }
   throw new Failure('unavailable', 'Another process is changing HEAD')

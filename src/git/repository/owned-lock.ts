@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { isMissing } from '../../kernel/missing.ts'
 import { isOwnerGone, ownerMark } from '../../kernel/owner-mark.ts'
 
 const fsync = promisify(fsyncCallback)
@@ -116,17 +117,34 @@ export function removeLockOfKilled(gitDir: string, path: string): boolean {
  * Removes a lock file of git, if it still is the one of these facts; its owner must be gone. False if it is another, if its process is named, or if
  * another process removes it.
  */
-export function removeUnownedLock(gitDir: string, path: string, { ino, mtimeMs }: Stats): boolean {
+export const removeUnownedLock = (gitDir: string, path: string, found: Stats): boolean =>
+  // On a file system without second names it may be a lock of this service.
+  found.nlink === 1 && removeIfSame(gitDir, path, found) === true
+
+/**
+ * Removes a lock file that is older than any is held, if it still is the one of these facts. False if it is another, or if another process
+ * removes it: one that has been taken since then stays.
+ */
+export function removeOldLock(gitDir: string, path: string, found: Stats): boolean {
+  const removed = removeIfSame(gitDir, path, found)
+  if (removed !== undefined) return removed
+  const now = statSync(path, { throwIfNoEntry: false })
+  if (now?.ino !== found.ino || now.mtimeMs !== found.mtimeMs) return false
+  rmSync(path, { force: true })
+  return true
+}
+
+/** `undefined` on a file system without second names. */
+function removeIfSame(gitDir: string, path: string, { ino, mtimeMs, nlink }: Stats): boolean | undefined {
   const ours = join(gitDir, newHolderName())
   try {
     linkSync(path, ours)
-  } catch {
-    // Gone, or on a file system without second names, where it may be a lock of this service.
-    return false
+  } catch (error) {
+    return isMissing(error) ? false : undefined
   }
   const now = statSync(ours)
-  // Another name than these two is of the owner, or of another process that removes the lock.
-  const isThat = now.ino === ino && now.mtimeMs === mtimeMs && now.nlink === 2
+  // Another name is of a new owner, or of another process that removes the lock.
+  const isThat = now.ino === ino && now.mtimeMs === mtimeMs && now.nlink === nlink + 1
   if (isThat) rmSync(path, { force: true })
   rmSync(ours, { force: true })
   return isThat

@@ -2,7 +2,7 @@ import { existsSync, rmSync, type Stats } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ageOf } from '../../kernel/clock.ts'
-import { isHolderName, OwnedLock, removeUnownedLock } from './owned-lock.ts'
+import { isHolderName, OwnedLock, removeOldLock, removeUnownedLock } from './owned-lock.ts'
 import { mayBeChanging } from './processes-in.ts'
 
 const packedRefsLock = 'packed-refs.lock'
@@ -39,7 +39,9 @@ export async function removeStaleLocks(
       if (ageOf(found.mtimeMs) > heldMs) younger.push({ path, found })
       continue
     }
-    await rm(path, { force: true })
+    // The second name of a lock, which no other lock gets.
+    if (isHolderName(lock)) await rm(path, { force: true })
+    else if (!removeOldLock(repo.gitDir, path, found)) continue
     removed++
   }
   // The owner of a lock that was there before ran when the processes are read, or runs no more.
@@ -88,14 +90,8 @@ export async function removeMaintenanceLocks({ gitDir }: { readonly gitDir: stri
     const path = join(gitDir, lock)
     const found = await stat(path).catch(() => undefined)
     if (found?.isFile() && ageOf(found.mtimeMs) > Math.min(longestMs, performance.now()))
-      await rm(path, { force: true })
+      removeOldLock(gitDir, path, found)
   }
-}
-
-/** The same as long as no other process has taken the lock. */
-async function identityOf(path: string): Promise<string> {
-  const { ino, mtimeMs } = await stat(path)
-  return `${ino} ${mtimeMs}`
 }
 
 /**
@@ -111,15 +107,14 @@ export async function removeLocksOfKilled(
       const path = join(gitDir, `${name}.lock`)
       try {
         const isOurs = (await readFile(path, 'latin1')) === (to === null ? '' : `${to}\n`)
-        return isOurs ? [{ path, identity: await identityOf(path) }] : []
+        return isOurs ? [{ path, found: await stat(path) }] : []
       } catch {
         return []
       }
     }),
   )
   const remove = async () => {
-    for (const { path, identity } of left.flat())
-      if ((await identityOf(path).catch(() => undefined)) === identity) await rm(path, { force: true })
+    for (const { path, found } of left.flat()) removeOldLock(gitDir, path, found)
   }
   if (left.flat().length > 0) setTimeout(() => void remove().catch(() => {}), heldMs).unref()
 }
@@ -134,14 +129,14 @@ export async function removePackedLockOfKilled(
   inUse: () => Promise<boolean>,
 ): Promise<void> {
   const path = join(gitDir, packedRefsLock)
-  const found = await identityOf(path).catch(() => undefined)
+  const found = await stat(path).catch(() => undefined)
   if (found === undefined) return
   const remove = async (): Promise<void> => {
     const isBusy = await inUse()
-    if ((await identityOf(path).catch(() => undefined)) !== found) return
+    const now = await stat(path).catch(() => undefined)
+    if (now?.ino !== found.ino || now.mtimeMs !== found.mtimeMs) return
     if (isBusy) return removeLater()
-    await rm(path, { force: true })
-    removeUnfinishedPackedRefs(gitDir)
+    if (removeOldLock(gitDir, path, found)) removeUnfinishedPackedRefs(gitDir)
   }
   const removeLater = () => void setTimeout(() => void remove().catch(() => {}), heldMs).unref()
   removeLater()
