@@ -106,11 +106,11 @@ export class Git implements GitContext {
    */
   async removeRepository(gitDir: string): Promise<void> {
     const path = resolve(gitDir)
-    const doomed = temporaryName(path, 'removed')
+    const removed = temporaryName(path, 'removed')
     this.#forget(path)
-    await rename(path, doomed).catch(missingAs(undefined))
+    await rename(path, removed).catch(missingAs(undefined))
     await this.helpers.close(`${path}\0`)
-    await rm(doomed, { recursive: true, force: true })
+    await rm(removed, { recursive: true, force: true })
     await removeLeftoversOf(path)
   }
 

@@ -46,8 +46,8 @@ function headerLines(head: Buffer, decode: Decode): string[] {
 const ascii = 'tree'
 
 /**
- * A commit may name its encoding; without a known one, the charset is guessed. So it is where ASCII would be other text, as in
- * UTF-16: git writes headers in ASCII, and no zero bytes, so the name is only a setting of the client.
+ * Decodes with the encoding that a commit names. Guesses the charset if it names none, an unknown one, or one that does not include ASCII,
+ * such as UTF-16: git writes headers in ASCII, so that name is only a setting of the client.
  */
 function decoderOf(encoding: string | undefined): Decode {
   if (encoding === undefined || /^utf-?8$/i.test(encoding)) return decodeText

@@ -65,7 +65,7 @@ type Take = (length: number) => ArrayLike<number>
 
 const walked = (dag: Dag, tips: readonly number[], since: number): Take => {
   const walk = new Walk(dag, tips)
-  return (length) => commitsOf(dag, walk, since, length)
+  return (length) => candidatesOf(dag, walk, since, length)
 }
 
 const taken = (order: Uint32Array): Take => {
@@ -79,7 +79,7 @@ const orderOf = (dag: Dag, tips: readonly number[]): Promise<Uint32Array> =>
     const order = new Uint32Array(dag.size)
     const walk = new Walk(dag, tips)
     for (let size = 0; ; await nextTurn(dag)) {
-      const nodes = commitsOf(dag, walk, 0, stretch.most)
+      const nodes = candidatesOf(dag, walk, 0, stretch.most)
       if (nodes.length === 0) return order.slice(0, size)
       order.set(nodes, size)
       size += nodes.length
@@ -87,7 +87,7 @@ const orderOf = (dag: Dag, tips: readonly number[]): Promise<Uint32Array> =>
   })
 
 /** Omits merges, and stops at commits older than `since`. */
-function commitsOf(dag: Dag, walk: Walk, since: number, length: number): number[] {
+function candidatesOf(dag: Dag, walk: Walk, since: number, length: number): number[] {
   const nodes: number[] = []
   while (nodes.length < length) {
     const node = walk.next()

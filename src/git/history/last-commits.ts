@@ -116,8 +116,8 @@ async function walk(
     for (const [index, oid] of node.parents.entries()) {
       if (wanted.size === 0) break
       const parent = await history.node(oid)
-      const isPassed = index === 0 && !history.mayHaveChanged(node.oid, wanted)
-      const changed = isPassed ? [] : await trees.changed(node.tree, parent.tree, wanted)
+      const isSkipped = index === 0 && !history.mayHaveChanged(node.oid, wanted)
+      const changed = isSkipped ? [] : await trees.changed(node.tree, parent.tree, wanted)
       for (const path of changed) wanted.delete(path)
       wait(parent, wanted)
       wanted = new WantedPaths(changed)

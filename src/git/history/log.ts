@@ -22,7 +22,7 @@ type Step = { readonly shown: boolean; readonly next: readonly number[] }
 
 type Judge = {
   /** True for commits that are certainly not listed and continue with their first parent: nearly all, if there is a path. */
-  readonly isPassed: (node: number) => boolean
+  readonly isSkipped: (node: number) => boolean
   readonly judge: (node: number) => Step | Promise<Step>
 }
 
@@ -31,7 +31,7 @@ export async function log(repo: Repository, dag: Dag, filters: LogFilters, limit
   const { from, path, follow = false, since = 0, until = Number.POSITIVE_INFINITY } = filters
   const tips = from.map((oid) => dag.node(oid))
   if (path !== undefined && follow) return followFile(repo, dag, { tips, path, since, until }, limit)
-  const { isPassed, judge } = await judgeFor(repo, dag, filters, tips, limit)
+  const { isSkipped, judge } = await judgeFor(repo, dag, filters, tips, limit)
   const found: number[] = []
   const walk = new Walk(dag, tips)
   let steps = 0
@@ -40,7 +40,7 @@ export async function log(repo: Repository, dag: Dag, filters: LogFilters, limit
     const seconds = dag.seconds(node)
     // Like git: the traversal stops at commits that are too old, and only hides commits that are too new.
     if (seconds < since) continue
-    if (isPassed(node)) {
+    if (isSkipped(node)) {
       walk.add(dag.firstParent(node))
       continue
     }
@@ -67,12 +67,12 @@ async function judgeFor(
       throw new LeaveToGit('too much to read')
     return ofPath(dag, reader, parents, limit)
   }
-  const isPassed = () => false
-  if (excluding.length === 0) return { isPassed, judge: (node) => ({ shown: true, next: parents(node) }) }
+  const isSkipped = () => false
+  if (excluding.length === 0) return { isSkipped, judge: (node) => ({ shown: true, next: parents(node) }) }
   const excluded = excluding.map((oid) => dag.node(oid))
   const inside = await between(dag, tips, excluded)
   return {
-    isPassed,
+    isSkipped,
     judge: (node) => (inside.has(node) ? { shown: true, next: dag.parents(node) } : { shown: false, next: [] }),
   }
 }
@@ -89,13 +89,13 @@ export async function listedBefore(
 ): Promise<number | undefined> {
   const target = dag.node(known)
   const tip = dag.node(filters.from[0]!)
-  const { isPassed, judge } = await judgeFor(repo, dag, filters, [tip], maxAhead)
+  const { isSkipped, judge } = await judgeFor(repo, dag, filters, [tip], maxAhead)
   let count = 0
   let steps = 0
   for (let node = tip; node !== target; ) {
     if (dag.generation(node) <= dag.generation(target)) return undefined
     if (isTurnOver(++steps)) await nextTurn(dag)
-    if (isPassed(node)) {
+    if (isSkipped(node)) {
       node = dag.firstParent(node)
       continue
     }
@@ -115,7 +115,7 @@ function ofPath(dag: Dag, reader: PathReader, parentsOf: (node: number) => reado
   let wanted = limit
   return {
     // The filters compare with the first parent.
-    isPassed: (node) => !reader.maybeChanged(node) && dag.firstParent(node) >= 0,
+    isSkipped: (node) => !reader.maybeChanged(node) && dag.firstParent(node) >= 0,
     async judge(node) {
       const parents = parentsOf(node)
       if ([node, ...parents].some((each) => !reader.isKnown(each)))

@@ -8,14 +8,14 @@ import type { Repository } from '../repository/repository.ts'
 /** Maximum files that git compares by path; with more, it compares all. */
 const maxCompared = 100
 
-/** A file that a commit added, in a history in which it has one parent. */
-export type AddedFile = { readonly commit: Oid; readonly parent: Oid; readonly path: string; readonly blob: Oid }
+/** A file that a commit added, perhaps by a rename, in a history in which it has one parent. */
+export type RenamedFile = { readonly commit: Oid; readonly parent: Oid; readonly path: string; readonly blob: Oid }
 
 /**
  * The path from which the commit renamed or copied a file; `undefined` if the file is new. Git compares it with every other file,
  * which takes a process that reads all of them; sketches exclude most files, usually all of them, without one. Cached.
  */
-export async function origin(repo: Repository, file: AddedFile): Promise<string | undefined> {
+export async function origin(repo: Repository, file: RenamedFile): Promise<string | undefined> {
   const found = await memoize(
     repo,
     `origin ${file.commit}:${file.path}`,

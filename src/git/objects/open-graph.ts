@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isMissing } from '../../kernel/missing.ts'
 import { type CachedGraph, CommitGraph } from '../commit-graph/commit-graph.ts'
 import { BrokenGraph, GraphLayer } from '../commit-graph/graph-layer.ts'
-import { mendIndexes } from '../repository/damaged-indexes.ts'
+import { repairIndexes } from '../repository/damaged-indexes.ts'
 import type { Repository } from '../repository/repository.ts'
 
 const maxLayers = 100
@@ -77,7 +77,7 @@ async function read(
     return { file, graph: new CommitGraph([...layers.values()]), layers }
   } catch (error) {
     // Git does not notice all damage, and would show another history. A disk that is read-only or full keeps the file.
-    if (error instanceof DamagedGraph) await mendIndexes(repo).catch(() => {})
+    if (error instanceof DamagedGraph) await repairIndexes(repo).catch(() => {})
     // A chain may be replaced while its layers are read; the next call then finds and reads the new file.
     if (error instanceof BrokenGraph || isMissing(error)) return { file, graph: 'git', layers: new Map() }
     throw error

@@ -29,8 +29,8 @@ export class PackedRefs {
   }
 
   /**
-   * Reads lines of `<oid> <name>`. Skips lines with `^`, the target of the preceding tag, and with `#`, file headers. `undefined` if git accepts
-   * the file no more: there is another line, or a name twice, or the last line has no end.
+   * Reads lines of `<oid> <name>`. Skips lines with `^`, the target of the preceding tag, and with `#`, file headers. `undefined` if git rejects
+   * the file: there is another line, or a name twice, or the last line has no end.
    */
   static parse(file: Buffer): PackedRefs | undefined {
     const found: number[] = []

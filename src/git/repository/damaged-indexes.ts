@@ -18,35 +18,35 @@ import type { GitContext } from './context.ts'
 /** A repository on disk. */
 type Place = { readonly git: GitContext; readonly gitDir: string }
 
-export type Mending = {
+export type Repair = {
   /** Files were removed, so that git may succeed now. */
   readonly hasRemoved: boolean
   /** Resolves when the indexes of packs have been written again, which takes as long as to read the packs; true if any were. */
   readonly rebuilt: Promise<boolean>
 }
 
-const nothing: Mending = { hasRemoved: false, rebuilt: Promise.resolve(false) }
+const nothing: Repair = { hasRemoved: false, rebuilt: Promise.resolve(false) }
 
 /** The files as this process last checked them. */
 const checked = new LRUCache<string, string>({ max: 1000 })
-const running = new Map<string, Promise<Mending>>()
+const running = new Map<string, Promise<Repair>>()
 
 /**
  * Removes indexes and commit-graphs that do not match their checksums, and begins to write damaged or lost indexes of packs again. For a
  * repository that git failed to read. Reads all these files, but only once until one of them changes.
  */
-export function mendIndexes(repo: Place): Promise<Mending> {
+export function repairIndexes(repo: Place): Promise<Repair> {
   const known = running.get(repo.gitDir)
   if (known) return known
-  const mending = mend(repo).finally(() => running.delete(repo.gitDir))
-  running.set(repo.gitDir, mending)
-  return mending
+  const repairing = repair(repo).finally(() => running.delete(repo.gitDir))
+  running.set(repo.gitDir, repairing)
+  return repairing
 }
 
-/** Like `mendIndexes`, for the next reader: this one has failed. */
-export const mendForNext = (repo: Place): void => void mendIndexes(repo).catch(() => {})
+/** Like `repairIndexes`, without waiting: the next reader finds the result. */
+export const repairInBackground = (repo: Place): void => void repairIndexes(repo).catch(() => {})
 
-async function mend(repo: Place): Promise<Mending> {
+async function repair(repo: Place): Promise<Repair> {
   const { git, gitDir } = repo
   const folder = join(gitDir, 'objects/pack')
   const names = await readdir(folder).catch(missingAs<string[]>([]))
@@ -58,9 +58,9 @@ async function mend(repo: Place): Promise<Mending> {
   const damaged: string[] = []
   for (const name of indexes) if (!(await isWhole(join(folder, name)))) damaged.push(name)
   // Without the index of all packs, their bitmap has no meaning.
-  const doomed = damaged.includes(allPacks) ? indexes.filter((name) => name.startsWith(allPacks)) : []
-  doomed.push(...damaged.filter((name) => !name.endsWith('.idx')))
-  for (const name of doomed) await rm(join(folder, name), { force: true })
+  const toRemove = damaged.includes(allPacks) ? indexes.filter((name) => name.startsWith(allPacks)) : []
+  toRemove.push(...damaged.filter((name) => !name.endsWith('.idx')))
+  for (const name of toRemove) await rm(join(folder, name), { force: true })
   let isGraphDamaged = false
   for (const path of graphs) isGraphDamaged ||= !(await isWhole(path))
   if (isGraphDamaged) await removeGraph(gitDir)
@@ -72,7 +72,7 @@ async function mend(repo: Place): Promise<Mending> {
   )
   const rebuilt = rebuild(repo, folder, stems)
   rebuilt.catch(() => {})
-  return { hasRemoved: doomed.length > 0 || isGraphDamaged, rebuilt }
+  return { hasRemoved: toRemove.length > 0 || isGraphDamaged, rebuilt }
 }
 
 const allPacks = 'multi-pack-index'

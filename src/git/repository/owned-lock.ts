@@ -22,7 +22,8 @@ const fsync = promisify(fsyncCallback)
 /*
  * Lock files that this process makes, at the names where git makes its own. Each has a second name in the folder of the repository that says
  * which process made it. If that process does not exist any more, the lock has certainly no owner, and the next one that needs it removes
- * it. Locks of git have one name; nothing here touches them.
+ * it. Locks of git have one name; only
+ * `removeUnownedLock` and `removeOldLock` remove them.
  */
 
 const newHolderName = (): string => `holder-${ownerMark()}-${randomUUID()}.lock`

@@ -12,7 +12,7 @@ import { Helper } from '../runner/helper.ts'
 import type { Exit } from '../runner/protocol.ts'
 import { defaultTimeouts, type Timeouts } from '../runner/timeouts.ts'
 import type { GitContext } from './context.ts'
-import { mendForNext, mendIndexes } from './damaged-indexes.ts'
+import { repairInBackground, repairIndexes } from './damaged-indexes.ts'
 
 export type Command = GitArgs & Pick<RunOptions, 'background' | 'env' | 'lane' | 'nested' | 'timeoutMs'>
 
@@ -139,14 +139,14 @@ export class Repository {
 
   /** The failure for an object that is not there, although a ref or another object refers to it. */
   damage(lost: string): Failure {
-    mendForNext(this)
+    repairInBackground(this)
     return damage(lost)
   }
 
   /** The failure for a process that ended so: as `gitFailure`, or as `lost` if the repository has been deleted meanwhile. */
   async failure(subcommand: string, exit: Pick<Exit, 'code' | 'signal' | 'stderr'>): Promise<Error> {
     const failure = await this.#failure(subcommand, exit)
-    if (damageIn(failure)) mendForNext(this)
+    if (damageIn(failure)) repairInBackground(this)
     return failure
   }
 
@@ -202,7 +202,7 @@ export class Repository {
       await removeGraph(this.gitDir)
       return true
     }
-    return (await mendIndexes(this)).hasRemoved
+    return (await repairIndexes(this)).hasRemoved
   }
 
   async #runOnce(
@@ -247,7 +247,7 @@ export class Repository {
       const env = this.#env
       return new Helper({
         start: async (last) => {
-          if (last && isEndOfDamaged(last) && !writesRepository(subcommand)) await mendIndexes(this)
+          if (last && isEndOfDamaged(last) && !writesRepository(subcommand)) await repairIndexes(this)
           return this.git.runner.start([`--git-dir=${gitDir}`, ...argvFor(subcommand, args)], {
             owner: this.gitDir,
             lane: 'helper',

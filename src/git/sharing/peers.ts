@@ -10,14 +10,14 @@ import type { ResponseReader, Source } from './shared-response.ts'
 /** A reader of the response with this key, once it is being written, for the process with this id; `gone` resolves when that no longer waits for it. */
 export type FindForPeer = (key: string, asker: number, gone: Promise<void>) => Promise<ResponseReader | undefined>
 
-/** A process that does not hear within this time is stopped or hangs. */
-const hearWithinMs = 1_000
+/** A process that does not acknowledge within this time is stopped or hangs. */
+const acknowledgeTimeoutMs = 1_000
 /** One that does not answer within this time has a caller who waits for a slot. */
 const answerWithinMs = 5_000
 /** Without traffic for this time, a connection has no use: git reports at least every five seconds that it works. */
 const idleMs = 60_000
 const maxQuestionBytes = 1024
-const heard = '.'
+const acknowledged = '.'
 const yes = '+'
 
 /**
@@ -70,9 +70,9 @@ export class Peers implements AsyncDisposable {
   async #ask(pid: number, key: string, signal: AbortSignal): Promise<Source | undefined> {
     const path = pathOf(this.#folder, pid)
     const socket = this.#track(createConnection({ path, signal }))
-    socket.setTimeout(hearWithinMs)
+    socket.setTimeout(acknowledgeTimeoutMs)
     socket.write(`${process.pid} ${key}\n`)
-    if ((await nextByte(socket)) === heard) {
+    if ((await nextByte(socket)) === acknowledged) {
       socket.setTimeout(answerWithinMs)
       if ((await nextByte(socket)) === yes) return new PeerResponse(socket)
     }
@@ -88,7 +88,7 @@ export class Peers implements AsyncDisposable {
     const leave = () => reader?.leave()
     const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()))
     void gone.then(leave)
-    socket.write(heard)
+    socket.write(acknowledged)
     try {
       const [asker, key] = (await lineOf(socket)).split(' ')
       reader = await find(key ?? '', Number(asker), gone)

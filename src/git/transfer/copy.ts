@@ -39,7 +39,7 @@ async function writePackedRefs(repo: Repository, refs: readonly Ref[]): Promise<
  * Copies objects that `wanted` need and `known`, which the target has, do not reach; durably. The source may be a quarantine of
  * the target. Two processes, between which the pack streams.
  */
-export async function storeObjects(
+export async function copyReachable(
   source: Repository,
   target: Repository,
   wanted: readonly Oid[],

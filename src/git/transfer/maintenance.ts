@@ -4,7 +4,7 @@ import { syncFolder, syncTree } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { missingAs } from '../../kernel/missing.ts'
 import { isInTransfer } from '../refs/update-refs.ts'
-import { mendIndexes } from '../repository/damaged-indexes.ts'
+import { repairIndexes } from '../repository/damaged-indexes.ts'
 import { isDerivedFile } from '../repository/derived-files.ts'
 import { isUnfinished } from '../repository/leftovers.ts'
 import { QuarantinedRepository, type Repository } from '../repository/repository.ts'
@@ -110,7 +110,7 @@ export async function prune(repo: Repository, { before }: { before: Date }): Pro
 export async function fsck(repo: Repository): Promise<string[]> {
   const problems = await fsckOnce(repo)
   if (problems.length === 0) return []
-  const { hasRemoved, rebuilt } = await mendIndexes(repo)
+  const { hasRemoved, rebuilt } = await repairIndexes(repo)
   return (await rebuilt) || hasRemoved ? fsckOnce(repo) : problems
 }
 

@@ -23,7 +23,7 @@ const maxBranches = 500
 const headBytes = 512
 
 /** An object of the push; the content of a large blob is not read. */
-type NewObject = { readonly type: ObjectType; readonly content: Buffer | undefined }
+type PushedObject = { readonly type: ObjectType; readonly content: Buffer | undefined }
 
 /**
  * LFS pointers in the commits that a push adds, in batches, possibly with duplicates. `repo` has its objects. No process for a
@@ -59,13 +59,13 @@ async function smallBlobs(
 
 class SmallPush {
   readonly #base: Repository
-  readonly #objects: ReadonlyMap<string, NewObject>
+  readonly #objects: ReadonlyMap<string, PushedObject>
   readonly #branchTips: ReadonlySet<Oid>
   readonly #blobs = new Set<Buffer>()
   readonly #compared = new Set<string>()
   #entries = 0
 
-  constructor(base: Repository, objects: ReadonlyMap<string, NewObject>, branchTips: ReadonlySet<Oid>) {
+  constructor(base: Repository, objects: ReadonlyMap<string, PushedObject>, branchTips: ReadonlySet<Oid>) {
     this.#base = base
     this.#objects = objects
     this.#branchTips = branchTips
@@ -159,7 +159,7 @@ function objectsIn(quarantine: QuarantinedRepository): ReturnType<typeof readQua
 }
 
 /** The objects of the push by id; `undefined` if there are many, or packed ones. */
-async function readQuarantine(folder: string): Promise<Map<string, NewObject> | undefined> {
+async function readQuarantine(folder: string): Promise<Map<string, PushedObject> | undefined> {
   const paths: { oid: string; path: string }[] = []
   for (const name of await readdir(folder)) {
     const files = await readdir(join(folder, name)).catch(() => [])
@@ -168,7 +168,7 @@ async function readQuarantine(folder: string): Promise<Map<string, NewObject> | 
     for (const file of files) paths.push({ oid: name + file, path: join(folder, name, file) })
     if (paths.length > maxObjects) return undefined
   }
-  const objects = new Map<string, NewObject>()
+  const objects = new Map<string, PushedObject>()
   let bytes = 0
   for (const { oid, path } of paths) {
     const object = await readLoose(path, maxContentBytes - bytes)
@@ -179,7 +179,7 @@ async function readQuarantine(folder: string): Promise<Map<string, NewObject> | 
   return objects
 }
 
-async function readLoose(path: string, maxBytes: number): Promise<NewObject | undefined> {
+async function readLoose(path: string, maxBytes: number): Promise<PushedObject | undefined> {
   const { compressed, isWhole } = await readStart(path)
   const head = inflateSync(compressed.subarray(0, headBytes), { finishFlush: constants.Z_SYNC_FLUSH })
   const found = looseHeader.exec(head.toString('latin1', 0, 40))

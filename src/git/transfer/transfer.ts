@@ -9,7 +9,7 @@ import { removeGraph, saysBrokenGraph } from '../commit-graph/removal.ts'
 import { nullOid } from '../format/oid.ts'
 import { objectInfos } from '../objects/cat-file.ts'
 import { brokenRefs, readRefFiles } from '../refs/ref-files.ts'
-import { mendForNext } from '../repository/damaged-indexes.ts'
+import { repairInBackground } from '../repository/damaged-indexes.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { Child } from '../runner/child.ts'
 import { damaged, damageIn, isEndOfDamaged, saysUnusable } from '../runner/damage.ts'
@@ -98,7 +98,7 @@ export async function uploadPack(repo: Repository, options: FetchOptions = {}): 
         const isDamage =
           saysDamaged.test(stderr) || saysUnusable(stderr) || (signal !== null && isEndOfDamaged({ code, signal }))
         if (isDamage) onDamage(new GitError('upload-pack', code, signal, stderr))
-        if (isDamage || saysLacking.test(stderr)) mendForNext(repo)
+        if (isDamage || saysLacking.test(stderr)) repairInBackground(repo)
       },
       () => {},
     )
@@ -248,7 +248,7 @@ async function startReceivePack(
     !options.advertise && hasLostCommit(repo),
   ])
   const onDamage = (error: Error) => {
-    mendForNext(repo)
+    repairInBackground(repo)
     onUndecided?.(error)
   }
   const child = started.filtering(new PushMessages(repo.gitDir, onDamage, { hasLost }))

@@ -8,7 +8,7 @@ import { objectInfos } from '../../../git/objects/cat-file.ts'
 import { inScratch } from '../../../git/objects/scratch.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { GitError } from '../../../git/runner/git-error.ts'
-import { storeObjects } from '../../../git/transfer/copy.ts'
+import { copyReachable } from '../../../git/transfer/copy.ts'
 import { fetchObjects, listRemoteRefs, type RemoteRefs } from '../../../git/transfer/mirror.ts'
 import type { RemoteFailure } from '../../../git/transfer/remote.ts'
 import { asAccount } from '../../accounts/index.ts'
@@ -92,7 +92,7 @@ async function store(
   local: ReadonlyMap<RefName, Oid>,
 ): Promise<void> {
   const wanted = changes.flatMap(({ to }) => to ?? [])
-  await storeObjects(scratch, repo, wanted, [...local.values()]).catch((error: unknown) => {
+  await copyReachable(scratch, repo, wanted, [...local.values()]).catch((error: unknown) => {
     // A signal means that this process is stopping too: the next run repeats the update.
     if (!(error instanceof GitError) || error.signal !== null) throw error
     ctx.log.error({ err: error }, 'failed to store what a mirror fetched')
