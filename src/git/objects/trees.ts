@@ -25,8 +25,8 @@ export type PathEntry = TreeEntry & { readonly path: string }
 export const maxTreeBytes = 64 * 1024 * 1024
 
 /**
- * The entries of a tree in git's order; one round trip without a process, then cached. `treeish` may be a commit. `undefined`
- * if the repository has no such tree.
+ * The entries of a tree in git's order; one round trip without a process, then cached. `treeish` may be a commit, which takes another.
+ * `undefined` if the repository has no such tree.
  */
 export function readTree(repo: Repository, treeish: Oid): Promise<readonly TreeEntry[] | undefined> {
   return memoize(
