@@ -234,8 +234,8 @@ test('a database server that stops responding is a timeout', async ({ world }) =
     halves.push(client, server)
     client.pipe(server).pipe(client)
   })
-  await withEnoughTime([1_000, 5_000, 30_000], async (patienceMs) => {
-    await using db = openDatabase(proxy.url, { patienceMs })
+  await withEnoughTime([1_000, 5_000, 30_000], async (answerTimeoutMs) => {
+    await using db = openDatabase(proxy.url, { answerTimeoutMs })
     try {
       expect(await db.row({ one: integer }, raw('select 1 as one'))).toEqual({ one: 1 })
       for (const half of halves) half.unpipe()
@@ -254,7 +254,7 @@ test('a statement may take longer than the limits of others in a transaction tha
 }) => {
   const url = new URL(world.databaseUrl)
   url.searchParams.set('statement_timeout', '200')
-  await using db = openDatabase(url.href, { patienceMs: 400, writers: 1 })
+  await using db = openDatabase(url.href, { answerTimeoutMs: 400, writers: 1 })
   const slow = raw('select pg_sleep(1.2)')
   await db.transaction(async (tx) => {
     await tx.allowLongStatements()

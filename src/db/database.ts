@@ -22,7 +22,7 @@ export type DatabaseOptions = {
   /** Maximum connections for transactions. */
   writers?: number
   /** Milliseconds without any response after which a connection is closed. */
-  patienceMs?: number
+  answerTimeoutMs?: number
   /** Maximum memory of the server for the prepared statements of one connection. */
   preparedBytes?: number
   /** Maximum bytes of cached rows. */
@@ -55,15 +55,15 @@ export function openDatabase(
     keyReaders = connectionLimits.keyReaders,
     pageReaders = connectionLimits.pageReaders,
     writers = connectionLimits.writers,
-    patienceMs = answerMs,
+    answerTimeoutMs = answerMs,
     preparedBytes,
     cacheBytes,
     readerIdleMs,
   }: DatabaseOptions = {},
 ): Database {
   const check = openCheck(url)
-  const limits = { patienceMs, preparedBytes }
-  const writerLimits = { patienceMs, preparedBytes: preparedBytes ?? preparedBytesOfWriters }
+  const limits = { answerTimeoutMs, preparedBytes }
+  const writerLimits = { answerTimeoutMs, preparedBytes: preparedBytes ?? preparedBytesOfWriters }
   const pipelines = {
     key: new Reader(
       url,

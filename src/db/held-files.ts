@@ -4,7 +4,7 @@ import { newClient } from './client.ts'
 import { mapConnectionError } from './connection-errors.ts'
 import type { Tx } from './db.ts'
 import { boolean, text } from './row.ts'
-import { patientOptions } from './snapshot.ts'
+import { withoutTimeouts } from './snapshot.ts'
 import { literal, sql } from './sql.ts'
 
 /*
@@ -46,7 +46,7 @@ export class FilesHold implements AsyncDisposable {
 
   /** Waits until no files are being deleted. Fails with `conflict` if another backup runs. */
   static async take(url: string, progress: (line: string) => void): Promise<FilesHold> {
-    const client = newClient({ ...patientOptions(url, 'backup'), lock_timeout: 0 })
+    const client = newClient({ ...withoutTimeouts(url, 'backup'), lock_timeout: 0 })
     await mapConnectionError(client.connect())
     const waiting = setTimeout(() => progress('waiting until housekeeping has deleted what it is deleting'), 2_000)
     try {

@@ -4,13 +4,13 @@ import { mapConnectionError } from './connection-errors.ts'
 import type { Tx } from './db.ts'
 import { copyIn } from './pg-internals.ts'
 import {
-  patientOptions,
   qualified,
   quoted,
   relations,
   type SequenceValue,
   type TableName,
   type TableShape,
+  withoutTimeouts,
 } from './snapshot.ts'
 import { sql } from './sql.ts'
 
@@ -114,7 +114,7 @@ const enabledTriggers = async (client: pg.Client): Promise<Named[]> =>
   ).rows
 
 async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = newClient(patientOptions(url, 'restore'))
+  const client = newClient(withoutTimeouts(url, 'restore'))
   await mapConnectionError(client.connect())
   try {
     return await use(client)

@@ -6,7 +6,7 @@ import { PreparedStatements } from './prepared-statements.ts'
 
 export type ConnectionLimits = {
   /** Milliseconds without any response after which the connection is closed. */
-  readonly patienceMs: number
+  readonly answerTimeoutMs: number
   /** Maximum memory of the server for its prepared statements; the default of `PreparedStatements` if absent. */
   readonly preparedBytes?: number | undefined
 }
@@ -22,23 +22,23 @@ export class PipelinedConnection {
   readonly #stream: ReturnType<typeof streamOf>
   /** Statements without a result. */
   #waiting = 0
-  /** As `patienceMs`; longer during a transaction with long statements. */
-  #patienceMs: number
-  readonly #usualPatienceMs: number
+  /** As `answerTimeoutMs`; longer during a transaction with long statements. */
+  #answerTimeoutMs: number
+  readonly #usualTimeoutMs: number
   /** `performance.now()` of the last response, or of the first statement sent after it. */
   #heard = performance.now()
 
   /** `client` must be a client of pg with pipelining. */
-  constructor(client: pg.Client, { patienceMs, preparedBytes }: ConnectionLimits) {
+  constructor(client: pg.Client, { answerTimeoutMs, preparedBytes }: ConnectionLimits) {
     this.client = client
     this.#statements = new PreparedStatements(preparedBytes)
     this.#stream = streamOf(client)
-    this.#usualPatienceMs = patienceMs
-    this.#patienceMs = patienceMs
+    this.#usualTimeoutMs = answerTimeoutMs
+    this.#answerTimeoutMs = answerTimeoutMs
     const watch = setInterval(() => {
-      if (this.#waiting > 0 && performance.now() - this.#heard > this.#patienceMs)
+      if (this.#waiting > 0 && performance.now() - this.#heard > this.#answerTimeoutMs)
         this.#stream.destroy(new Error('Connection terminated: no answer'))
-    }, patienceMs / 4).unref()
+    }, answerTimeoutMs / 4).unref()
     client.once('end', () => clearInterval(watch))
   }
 
@@ -67,11 +67,11 @@ export class PipelinedConnection {
 
   /** Adds to the time without a response after which the connection is closed, until `expectShortStatements`. */
   expectLongStatements(ms: number): void {
-    this.#patienceMs = this.#usualPatienceMs + ms
+    this.#answerTimeoutMs = this.#usualTimeoutMs + ms
   }
 
   expectShortStatements(): void {
-    this.#patienceMs = this.#usualPatienceMs
+    this.#answerTimeoutMs = this.#usualTimeoutMs
   }
 
   query(statement: Statement): Promise<pg.QueryResult> {

@@ -13,7 +13,7 @@ export type TableShape = TableName & { readonly columns: readonly string[] }
 export type SequenceValue = TableName & { readonly value: string; readonly isCalled: boolean }
 
 /** All statements of a backup and of a restore may take as long as they need. */
-export const patientOptions = (url: string, name: string): pg.ClientConfig => ({
+export const withoutTimeouts = (url: string, name: string): pg.ClientConfig => ({
   ...connectionOptions(url, name),
   ...{ statement_timeout: 0, idle_in_transaction_session_timeout: 0 },
 })
@@ -52,7 +52,7 @@ export class Snapshot implements AsyncDisposable {
   }
 
   static async take(url: string): Promise<Snapshot> {
-    const client = newClient(patientOptions(url, 'backup'))
+    const client = newClient(withoutTimeouts(url, 'backup'))
     await mapConnectionError(client.connect())
     try {
       await client.query('begin isolation level repeatable read, read only')

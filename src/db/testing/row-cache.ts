@@ -6,13 +6,13 @@ import { sql } from '../sql.ts'
 import { type CatalogueRow, readCatalogue, TableCatalogue } from '../table-catalogue.ts'
 
 export const tableCatalogue = async ({ databaseUrl }: { readonly databaseUrl: string }): Promise<TableCatalogue> => {
-  await using reader = new Reader(databaseUrl, { connections: 1, planning: 'auto' }, { patienceMs: 10_000 })
+  await using reader = new Reader(databaseUrl, { connections: 1, planning: 'auto' }, { answerTimeoutMs: 10_000 })
   return new TableCatalogue((await reader.query({ text: readCatalogue, values: [] })).rows as CatalogueRow[])
 }
 
 /** A row cache with its own connections, which has read something, and the statements it has sent since. During an `outage` none is sent. */
 export async function rowCache({ databaseUrl }: { readonly databaseUrl: string }) {
-  const reader = new Reader(databaseUrl, { connections: 2, planning: 'auto' }, { patienceMs: 10_000 })
+  const reader = new Reader(databaseUrl, { connections: 2, planning: 'auto' }, { answerTimeoutMs: 10_000 })
   const sent: string[] = []
   const outage = { isOver: true }
   const snapshotCache = new SnapshotCache({
