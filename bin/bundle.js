@@ -118,10 +118,11 @@ const limit = Date.now() - keptMs
 const others = readdirSync(dirname(target))
   .map((name) => ({ path: join(dirname(target), name), isUnfinished: /\.\d+$/.test(name) }))
   .filter(({ path }) => path !== target)
-  .map((other) => ({ ...other, madeAt: statSync(other.path).mtimeMs }))
-  .sort((one, other) => other.madeAt - one.madeAt)
+  // When it was made, or used last. Another start may have removed it.
+  .map((other) => ({ ...other, usedAt: statSync(other.path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+  .sort((one, other) => other.usedAt - one.usedAt)
 let replacedAt = Date.now()
-for (const { path, isUnfinished, madeAt } of others) {
-  if ((isUnfinished ? madeAt : replacedAt) < limit) rmSync(path, { recursive: true, force: true })
-  if (!isUnfinished) replacedAt = madeAt
+for (const { path, isUnfinished, usedAt } of others) {
+  if ((isUnfinished ? usedAt : replacedAt) < limit) rmSync(path, { recursive: true, force: true })
+  if (!isUnfinished) replacedAt = usedAt
 }

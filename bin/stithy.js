@@ -15,6 +15,7 @@ import {
   readSync,
   realpathSync,
   statSync,
+  utimesSync,
 } from 'node:fs'
 import nodeModule from 'node:module'
 import { dirname, join } from 'node:path'
@@ -130,7 +131,12 @@ function entryPoint(node) {
     if (library !== undefined)
       throw new Refusal(`Stithy needs the library ${library}, which this system lacks: install ${packageOf(library)}.`)
   }
-  return existsSync(bundle) ? bundle : source
+  if (!existsSync(bundle)) return source
+  // The one that was used last is not removed (bundle.js). A folder we cannot write to changes nothing.
+  try {
+    utimesSync(folder, new Date(), new Date())
+  } catch {}
+  return bundle
 }
 
 /** Whether this user may write into a folder, which is made if it is missing. */

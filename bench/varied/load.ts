@@ -101,6 +101,7 @@ export async function runVaried(load: VariedLoad): Promise<VariedMeasured> {
       () => 'broken' as const,
     )
     if (status !== 'broken') entry.answered++
+    else entry.latencies.push(Math.max(drainTimeoutMs, performance.now() - since))
     if (status !== 'broken' && (kind.succeeds?.(status) ?? status === 200))
       entry.latencies.push(performance.now() - since)
     else {

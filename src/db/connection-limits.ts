@@ -7,6 +7,6 @@ const forNotifications = 1
 /** Of the queue of jobs, a backup, and commands beside the service. */
 const others = 10
 
-/** Maximum connections of a service with this many workers. It has a process for jobs, too. */
+/** Maximum connections of a service with this many workers. It has a process for jobs, too, and one more while one of them is replaced. */
 export const connectionsOf = (workers: number): number =>
-  (workers + 1) * (Object.values(connectionLimits).reduce((sum, each) => sum + each, 0) + forNotifications) + others
+  (workers + 2) * (Object.values(connectionLimits).reduce((sum, each) => sum + each, 0) + forNotifications) + others

@@ -252,15 +252,17 @@ test('a database server that stops responding is a timeout', async ({ world }) =
 test('a statement may take longer than the limits of others in a transaction that allows it, and in no other', async ({
   world,
 }) => {
-  const url = new URL(world.databaseUrl)
-  url.searchParams.set('statement_timeout', '200')
-  await using db = openDatabase(url.href, { answerTimeoutMs: 400, writers: 1 })
-  const slow = raw('select pg_sleep(1.2)')
-  await db.transaction(async (tx) => {
-    await tx.allowLongStatements()
-    await tx.run(slow)
+  await withEnoughTime([400, 2_000, 6_000], async (answerTimeoutMs) => {
+    const url = new URL(world.databaseUrl)
+    url.searchParams.set('statement_timeout', String(answerTimeoutMs / 2))
+    await using db = openDatabase(url.href, { answerTimeoutMs, writers: 1 })
+    const slow = raw(`select pg_sleep(${(3 * answerTimeoutMs) / 1000})`)
+    await db.transaction(async (tx) => {
+      await tx.allowLongStatements()
+      await tx.run(slow)
+    })
+    await expect(db.transaction((tx) => tx.run(slow))).rejects.toMatchObject({ name: 'Failure', kind: 'unavailable' })
   })
-  await expect(db.transaction((tx) => tx.run(slow))).rejects.toMatchObject({ name: 'Failure', kind: 'unavailable' })
 })
 
 describe('shares of statements outside of transactions', () => {

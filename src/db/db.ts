@@ -114,10 +114,10 @@ export interface Tx extends Db {
    */
   afterCommit(work: () => Promise<void>): void
   /**
-   * The statements that follow may take minutes instead of half a minute. For changes whose triggers or cascades write as many rows as are
+   * The statements that follow may take `ms`, by default 15 minutes, instead of half a minute. For changes whose triggers or cascades write as many rows as are
    * stored: one that stops and is rolled back could never be made.
    */
-  allowLongStatements(): Promise<void>
+  allowLongStatements(ms?: number): Promise<void>
   /** Runs `work` within the transaction; if it throws, undoes its statements only. Calls take turns, or are nested. */
   savepoint<T>(work: () => Promise<T>): Promise<T>
 }

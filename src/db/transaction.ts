@@ -59,7 +59,7 @@ export class Transaction {
         expects: () => false,
       } satisfies CachedReads,
       afterCommit: (work: () => Promise<void>) => void this.#afterCommit.add(work),
-      allowLongStatements: () => this.#allowLongStatements(),
+      allowLongStatements: (ms?: number) => this.#allowLongStatements(ms),
       savepoint: <T>(work: () => Promise<T>) => this.#savepoint(work),
     } as unknown as Tx
   }
@@ -82,9 +82,9 @@ export class Transaction {
     this.#line.expectShortStatements()
   }
 
-  async #allowLongStatements(): Promise<void> {
-    await this.#ask(`set local statement_timeout = ${longStatementMs}`)
-    this.#line.expectLongStatements(longStatementMs)
+  async #allowLongStatements(ms = longStatementMs): Promise<void> {
+    await this.#ask(`set local statement_timeout = ${ms}`)
+    this.#line.expectLongStatements(ms)
   }
 
   async #savepoint<T>(work: () => Promise<T>): Promise<T> {

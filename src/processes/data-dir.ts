@@ -75,7 +75,11 @@ export async function lockDataDir(dataDir: string, { toRestore = false } = {}): 
   } finally {
     rmSync(mine, { force: true })
   }
-  removeUnfinished(dataDir)
+  try {
+    removeUnfinished(dataDir)
+  } catch {
+    // A later start removes them.
+  }
   return {
     [Symbol.dispose]: () => {
       rmSync(lock, { force: true })

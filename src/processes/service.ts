@@ -100,12 +100,12 @@ export class Service {
   }
 
   #databaseProcess(): Supervised {
-    const { dataDir } = this.#config
+    const { dataDir, processes: workers } = this.#config
     return {
       name: 'PostgreSQL',
       start: async (signal) => {
         const log = (line: string) => this.#notices.say(line)
-        const { url, pid, exited, stop } = await startEmbedded({ dataDir, log, signal })
+        const { url, pid, exited, stop } = await startEmbedded({ dataDir, log, workers, signal })
         this.#databaseUrl.resolve(url)
         return { pid, ended: exited.then(() => undefined), stop }
       },

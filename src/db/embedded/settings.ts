@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { connectionsOf } from '../connection-limits.ts'
 import type { Layout } from './layout.ts'
 import { clientNames, giveTo, type Owner } from './owner.ts'
 
@@ -11,9 +12,9 @@ export const roleName = 'stithy'
 export const databaseName = 'stithy'
 
 /** Written at each start, so that a new version applies its settings; those of the operator are in `local.conf`. */
-export function writeSettings(layout: Layout, owner: Owner, durability: Durability): void {
+export function writeSettings(layout: Layout, owner: Owner, durability: Durability, workers: number): void {
   const files = {
-    'postgresql.conf': serverSettings(durability),
+    'postgresql.conf': serverSettings(durability, workers),
     // Not `trust`: the socket folder is private, but a service started as root runs the server as `nobody`, a user that other
     // programs may use as well. The kernel reports the user of a connection, so no password is needed.
     'pg_hba.conf': `local all ${roleName} peer map=stithy\n`,
@@ -30,13 +31,14 @@ export function writeSettings(layout: Layout, owner: Owner, durability: Durabili
 
 const serverSettings = (
   durability: Durability,
+  workers: number,
 ): string => `# Written by Stithy at each start. Your own settings: local.conf
 
 listen_addresses = ''
 unix_socket_directories = '../socket'
 unix_socket_permissions = 0700
-# More than eight workers open at most.
-max_connections = 250
+# And some for a backup, and for commands.
+max_connections = ${Math.max(250, connectionsOf(workers) + 30)}
 
 # A small machine, shared with the rest of the service.
 shared_buffers = '128MB'

@@ -20,6 +20,8 @@ export type EmbeddedOptions = {
   /** Reports a slow step to the user, one line each. */
   log: (line: string) => void
   durability?: Durability
+  /** Of the service, whose connections it must accept. */
+  workers?: number
   /** Cancels the start. */
   signal?: AbortSignal
   /** Where PostgreSQL is copied if the data folder and the package are private to root. */
@@ -53,6 +55,7 @@ export async function startEmbedded({
   dataDir,
   log,
   durability = 'durable',
+  workers = 1,
   signal,
   copyParents,
 }: EmbeddedOptions): Promise<Embedded> {
@@ -62,7 +65,7 @@ export async function startEmbedded({
   const binaries = prepareBinaries(layout, owner, copyParents)
   await ensureCluster(layout, owner, binaries, durability, log)
   await endOrphans(layout)
-  writeSettings(layout, owner, durability)
+  writeSettings(layout, owner, durability, workers)
 
   const child = launch(layout, owner, binaries)
   const exited = new Promise<void>((resolve) => void child.once('exit', () => resolve()).once('error', () => resolve()))

@@ -156,9 +156,10 @@ export async function writeSketches(repo: Repository): Promise<void> {
   }
   for await (const [index, sketch] of known.of([...kept.keys()]))
     add({ id: kept.get(index)!, sizeBytes: known.index.blobBytes(index), sketch: Uint16Array.from(sketch) })
-  const cat = await repo.objects()
   for (let at = 0; at < missing.length && numbers < maxNumbers; at += readAtOnce) {
     const some = missing.slice(at, at + readAtOnce)
+    // Asked for each time: the process is replaced now and then.
+    const cat = await repo.objects()
     const found = await Promise.all(some.map((id) => objectContent(cat, id.toString('hex'), maxSketchedBytes)))
     for (const [index, blob] of found.entries())
       if (blob) add({ id: some[index]!, sizeBytes: blob.sizeBytes, sketch: blob.content && sketchOf(blob.content) })

@@ -76,7 +76,12 @@ export async function readObject(
   if (as && getCached(repo, blobKey(oid))) return undefined
   const found = await readAny(repo, oid, maxBytes)
   if (!found || as === undefined || as === found.type) return found
-  const next = found.type === 'tag' ? 'object ' : found.type === 'commit' && as === 'tree' ? 'tree ' : undefined
+  const next =
+    found.type === 'tag' && mayLead(found, as)
+      ? 'object '
+      : found.type === 'commit' && as === 'tree'
+        ? 'tree '
+        : undefined
   if (next === undefined) {
     if (found.type === 'blob') setCached(repo, blobKey(oid), isBlob, 0)
     return undefined
@@ -84,6 +89,12 @@ export async function readObject(
   const target = parseOid(found.content?.toString('latin1', next.length, next.length + oid.length) ?? '')
   if (target) return readObject(repo, target, maxBytes, as)
   return objectContent(await repo.objects(), `${oid}^{${as}}`, maxBytes)
+}
+
+/** A tag says in its second line what it refers to. */
+const mayLead = ({ content }: ObjectContent, to: 'commit' | 'tree'): boolean => {
+  const type = /^object [0-9a-f]{40}\ntype ([a-z]+)\n/.exec(content?.toString('latin1', 0, 100) ?? '')?.[1]
+  return type !== 'blob' && !(type === 'tree' && to === 'commit')
 }
 
 const blobKey = (oid: Oid) => `blob, not tree or commit, ${oid}`

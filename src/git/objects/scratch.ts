@@ -30,7 +30,7 @@ export async function inScratch<T>(
 
 /**
  * Moves the loose objects of a scratch repository to the real one, durably, except for `except`. The objects must already be
- * synced. Commits and tags come last: where one is there, what it refers to is, too.
+ * synced. Commits and tags come last, so that a process that is killed leaves none without its trees and files.
  */
 export async function keepObjects(repo: Repository, scratch: Repository, except: ReadonlySet<Oid>): Promise<void> {
   const folders = (await readdir(scratch.objectDir)).filter((name) => /^[0-9a-f]{2}$/.test(name))

@@ -174,7 +174,6 @@ async function readTreesBelow(
   const trees = new Map<Oid, RawTree>()
   let [entries, bytes] = [0, 0]
   let level: Oid[] = [root]
-  const objects = await repo.objects()
   let files = 0
   const readFile = async (oid: Oid) => (files++ < mostFiles ? readLooseObject(repo, oid) : undefined)
   for (let depth = 0; level.length > 0; depth++) {
@@ -182,6 +181,8 @@ async function readTreesBelow(
     for (let at = 0; at < level.length; at += readAtOnce) {
       repo.signal?.throwIfAborted()
       const some = level.slice(at, at + readAtOnce)
+      // Asked for each time: the process is replaced now and then.
+      const objects = await repo.objects()
       const found = await Promise.all(
         some.map((oid) => readRawTree(repo, objects, oid, readFile).catch(ignoreMalformed)),
       )

@@ -21,8 +21,7 @@ const fsync = promisify(fsyncCallback)
 
 /*
  * Lock files that this process makes, at the names where git makes its own. Each has a second name in the folder of the repository that says
- * which process made it. If that process does not exist any more, the lock has certainly no owner, and the next one that needs it removes
- * it. Locks of git have one name; only
+ * which process made it. If that process no longer exists, the next process that needs the lock removes it. Locks of git have one name; only
  * `removeUnownedLock` and `removeOldLock` remove them.
  */
 

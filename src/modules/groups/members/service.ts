@@ -150,14 +150,13 @@ export async function editMember(
     const held = await findMember(tx, membership, member.userId)
     if (!held) throw rowNotFound()
     if (membership.fixedUserId === member.userId) throw forbidden()
-    await requireOtherOwner(tx, membership, held)
+    const expiresAt = member.expiresAt === undefined ? held.expires_at : member.expiresAt
+    const endsEarlier = expiresAt !== null && expiresAt !== held.expires_at
+    if (member.level < levels.owner || endsEarlier) await requireOtherOwner(tx, membership, held)
     await requireLevel(tx, membership, member.userId, member.level)
     await updateMember(tx, membership, member.userId, member.level, member.expiresAt)
     await changed(tx, membership, member.userId)
-    const now = {
-      access_level: member.level,
-      expires_at: member.expiresAt === undefined ? held.expires_at : member.expiresAt,
-    }
+    const now = { access_level: member.level, expires_at: expiresAt }
     await emit(tx, {
       kind: 'member_updated',
       ...sourceOf(membership),

@@ -53,6 +53,12 @@ function shownUrl(url: URL): string {
   return `${url.protocol}//${user}${url.host}${url.pathname}${url.search}${url.hash}`
 }
 
+/** Whether a URL leads to another host than the one before, or to the same without its encryption. */
+export function isElsewhere(before: string, now: string): boolean {
+  const [from, to] = [new URL(before), new URL(now)]
+  return from.hostname !== to.hostname || (from.protocol === 'https:' && to.protocol === 'http:')
+}
+
 /** Scheme and host of a URL, for the audit log. */
 export const originOf = (shown: string): string => {
   const { protocol, host } = new URL(shown)

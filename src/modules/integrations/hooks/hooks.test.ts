@@ -296,7 +296,7 @@ describe('who may change hooks', () => {
 
   test('a hook that is sent to another host sends its token there only if that is given again', async ({ world }) => {
     await using first = await HookReceiver.start()
-    await using second = await HookReceiver.start()
+    await using second = await HookReceiver.start('127.0.0.2')
     const hook = { url: first.url, token: 'sesame' }
     const at = `/hooks/${(await world.root.post('/hooks', hook)).json.id}`
     await world.runJobs()

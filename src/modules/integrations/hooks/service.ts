@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { invalid, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { placeOf } from '../../groups/index.ts'
-import { acceptAddress, originOf } from './address.ts'
+import { acceptAddress, isElsewhere, originOf } from './address.ts'
 import { requireBranchFilter } from './branch-filter.ts'
 import { type HookHolder, kindOf } from './holder.ts'
 import { tokenPurpose, urlPurpose } from './purpose.ts'
@@ -95,7 +95,7 @@ export async function editHook(ctx: Ctx, holder: HookHolder, id: number, input: 
     const locked = await lockHook(tx, holder, id)
     if (!locked) throw rowNotFound()
     await tx.requirePermission?.()
-    const goesElsewhere = address !== undefined && address.origin !== originOf(locked.shown_url)
+    const goesElsewhere = address !== undefined && isElsewhere(locked.shown_url, address.shown)
     const newToken = token ?? (token === null || goesElsewhere ? '' : undefined)
     const edited = await updateHook(tx, holder, id, {
       ...(address && {

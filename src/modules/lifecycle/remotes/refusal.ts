@@ -21,7 +21,11 @@ const wantsCredentials = (output: string): boolean =>
 
 /** Whether another attempt would fail as well, unless the remote or its credentials change. */
 export const isPermanent = ({ failed, output }: RemoteFailure): boolean =>
-  failed !== 'refused' || wantsCredentials(output) || /repository .*not found/i.test(output)
+  failed !== 'refused' ||
+  wantsCredentials(output) ||
+  /repository .*not found/i.test(output) ||
+  // Redirects are not followed. 408 and 429 ask for another attempt.
+  /returned error: (?:3\d\d|4(?!08|29)\d\d)/.test(output)
 
 /** The message for a failure of git. Contains no credentials, even if the remote repeats them. */
 export function sentenceFor(

@@ -267,8 +267,9 @@ async function wikiOf(ctx: Ctx, { repository, access, pending, report }: Prepari
     if (wiki) report.imported('wiki')
     return wiki
   } catch (error) {
-    if (!(error instanceof ArchiveRefusal || error instanceof RemoteRefusal)) throw error
-    report.leftOut('wiki', error.message)
+    const isLast = error instanceof ForgeBusy && pending.fruitless + 1 >= maxFruitless
+    if (!(error instanceof ArchiveRefusal || error instanceof RemoteRefusal || isLast)) throw error
+    report.leftOut('wiki', (error as Error).message)
     return undefined
   }
 }

@@ -29,6 +29,9 @@ export async function countingTopics<T>(
   return result
 }
 
+/** Shorter than other long statements: some callers hold the access lock, for which all changes of members wait. */
+const audienceMs = 5 * 60_000
+
 /**
  * As `countingTopics`, for a change of visibility or deletion: triggers write all issues and merge requests of the projects, whose `audience`
  * follows them, in the statement of the change.
@@ -39,7 +42,7 @@ export async function changingAudience<T>(
   change: (ids: readonly number[]) => Promise<T>,
   visibility?: number,
 ): Promise<T> {
-  await tx.allowLongStatements()
+  await tx.allowLongStatements(audienceMs)
   return countingTopics(tx, which, change, visibility)
 }
 

@@ -84,7 +84,11 @@ export const insertTopic = async (tx: Tx, topic: TopicAttributes): Promise<numbe
 export const lockProjectsOfTopic = (tx: Tx, id: number): Promise<number[]> =>
   lockProjectsWhere(
     tx,
-    sql`topics <> '{}' and topic_keys(topics) @> array(select lower(name) from topics where id = ${id})`,
+    sql`
+      topics <> '{}'
+      and exists (select from topics where id = ${id})
+      and topic_keys(topics) @> array(select lower(name) from topics where id = ${id})
+    `,
   )
 
 /**

@@ -78,13 +78,13 @@ export class CommitSearch {
   }
 
   async inStream(batches: AsyncIterable<readonly NewCommit[]>): Promise<Offence | undefined> {
-    const helper = await this.#repo.objects()
     // What follows starts beside the process that lists the commits.
-    void objectInfo(helper, this.#tips[0]!).catch(() => {})
+    void objectInfo(await this.#repo.objects(), this.#tips[0]!).catch(() => {})
     this.#checks.begin()
     const read = async (commits: readonly NewCommit[]): Promise<ReadCommit[]> => {
       const oids = commits.map(({ oid }) => oid)
-      const found = await objectContents(helper, oids, maxCommitBytes)
+      // Asked for each time: the process is replaced now and then.
+      const found = await objectContents(await this.#repo.objects(), oids, maxCommitBytes)
       return oids.map((oid, index) => {
         const commit = found[index]
         if (!commit) throw new Error(`the commit ${oid} is missing`)

@@ -102,12 +102,11 @@ async function byType(
   const onBranches = new Set(changes.flatMap(({ name, to }) => (branchName(name) === undefined || !to ? [] : to)))
   const unsure = tips.filter((oid) => !onBranches.has(oid))
   if (unsure.length === 0) return { commits: tips, others: [] }
-  const helper = await repo.objects()
   const others = new Map<Oid, Tagged>()
   for (let at = 0; at < unsure.length; at += askedAtOnce) {
     const asked = unsure.slice(at, at + askedAtOnce)
     const specs = asked.map((oid) => `${oid}^{}`)
-    const peeled = await objectInfos(helper, specs)
+    const peeled = await objectInfos(await repo.objects(), specs)
     for (const [index, info] of peeled.entries())
       if (info?.type === 'tree' || info?.type === 'blob') others.set(asked[index]!, { oid: info.oid, type: info.type })
   }

@@ -161,6 +161,8 @@ export async function deleteTag(
     if (!(await remove())) throw notFound('Tag')
     return
   }
+  // A request that repeats one that was interrupted leaves the job of that one.
+  if (!(await findTagRef(repo, name))) throw notFound('Tag')
   const by = { projectId: project.id, actorId: ctx.actor!.id }
   const later = { ...by, tag: name, releaseId: release }
   ctx.outside?.prepare()
@@ -171,11 +173,12 @@ export async function deleteTag(
       await ctx.transaction((tx) => dequeue(tx, endReleaseOfDeletedTag, later))
     throw error
   })
+  // Another request has just deleted it; its notes are deleted by that one, or by the job.
+  if (!isRemoved) throw notFound('Tag')
   await ctx.transaction(async (tx) => {
-    if (isRemoved) await endRelease(tx, by, name, release)
+    await endRelease(tx, by, name, release)
     await dequeue(tx, endReleaseOfDeletedTag, later)
   })
-  if (!isRemoved) throw notFound('Tag')
 }
 
 /** Emits that the release of a tag was created or changed. */

@@ -41,7 +41,9 @@ export async function changeApprovalSettings(
       selective_code_owner_removals: ['is not supported: approvals of code owners are like others'],
     })
   const save = (tx: Tx) => saveChanged(tx, project.id, ctx.actor!.id, settings)
-  if (approvals_before_merge !== undefined) await editProject(ctx, project, { approvals_before_merge }, save)
+  const before = await findApprovalSettings(ctx.db, project.id)
+  const isEdit = approvals_before_merge !== undefined && approvals_before_merge !== before?.approvals_before_merge
+  if (isEdit) await editProject(ctx, project, { approvals_before_merge }, save)
   else
     await ctx.transaction(async (tx) => {
       await lockToChange(tx, project.id)

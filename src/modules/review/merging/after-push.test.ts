@@ -262,7 +262,7 @@ test('a merge that is in progress when the fork relation is removed delays the c
   const close = async () => closeUnlinked.run({ projectId: fork.id, actorId: ann.id }, await contextFor(world, null))
   expect((await ann.delete(`/projects/${fork.id}/fork`)).status).toBe(204)
   await changeMergeRequest(world, merging.id, { state: 'locked' })
-  await expect(close()).rejects.toThrow('1 merge requests cannot be brought up to date')
+  await expect(close()).rejects.toThrow('1 step failed')
   expect((await world.root.get(other.at)).json.state).toBe('closed')
   // The merge was abandoned.
   await changeMergeRequest(world, merging.id, { state: 'opened' })
@@ -298,7 +298,7 @@ describe('the merge request job after a push', () => {
     const other = await openMergeRequest(world, { project: made.project, branch: 'other' })
     made.project.repository.git('update-ref', '-d', 'refs/heads/other')
     await breakVersions(world, made.id)
-    await expect(made.settled()).rejects.toThrow('1 merge requests cannot be brought up to date')
+    await expect(made.settled()).rejects.toThrow('1 step failed')
     expect((await world.root.get(other.at)).json.state).toBe('closed')
   })
 })

@@ -83,7 +83,7 @@ describe('merge_when_pipeline_succeeds', () => {
     await report(world, { ...broken, project: fork }, 'success')
     await rm(project.repository.gitDir, { recursive: true })
     await expect(mergeAwaited.run({ projectId: fork.id, sha: head }, await contextFor(world, null))).rejects.toThrow(
-      '1 merge requests',
+      '1 step failed',
     )
     expect((await world.root.get(other)).json.state).toBe('merged')
   })

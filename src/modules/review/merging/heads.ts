@@ -7,6 +7,7 @@ import { fetchCommit } from '../../../git/transfer/fetch.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { openRepository } from '../../projects/index.ts'
 import { authorReadsSource } from '../merge-requests/source-access.ts'
+import { headRef } from '../merge-requests/versions.ts'
 import type { MergingRow } from './queries.ts'
 
 /** Current heads of the branches of a merge request; `undefined` for a missing branch. */
@@ -60,8 +61,10 @@ async function requireRepository(repo: Repository): Promise<void> {
   if (!(await repo.exists())) throw new Failure('unavailable', 'A repository of the merge request is missing')
 }
 
-/** Fetches a head that `readHeads` found from a fork to the target. Does nothing if the target has it. */
+/** Fetches a head that `readHeads` found from a fork to the target. No process if it is the head that the merge request has there already. */
 export async function bringHead(ctx: Ctx, row: MergingRow, head: Oid): Promise<void> {
-  if (row.source && row.source.id !== row.target.id)
-    await fetchCommit(targetRepository(ctx, row), openRepository(ctx, row.source), head)
+  if (!row.source || row.source.id === row.target.id) return
+  const target = targetRepository(ctx, row)
+  if ((await readRef(target, headRef(row.iid))) === head) return
+  await fetchCommit(target, openRepository(ctx, row.source), head)
 }
