@@ -91,7 +91,8 @@ function shared(e: Endpoint): Record<string, object> {
     [405, 'NotAllowed', writes || e.paged === true],
     // A body is read whatever the method.
     [408, 'TooSlow', true],
-    [409, 'Conflict', writes],
+    // Also of a variable whose key several environments have.
+    [409, 'Conflict', true],
     [412, 'PreconditionFailed', e.changedAt !== undefined],
     [413, 'TooLarge', true],
     [415, 'UnsupportedMediaType', true],
