@@ -201,13 +201,13 @@ test('a fetch from a damaged repository lists the refs that can be read and gets
   expect(await git(folder.path, 'rev-parse', 'HEAD')).toBe(whole)
   await expect(git(folder.path, 'fetch', '-q', url, 'damaged')).rejects.toThrow('fatal: ')
   expect(logged.mock.calls.map(([facts]) => facts)).toEqual(
-    expect.arrayContaining(
-      [/^the git helper ended with 128: .*is corrupt/s, /^git upload-pack ended with 128: .*is corrupt/s].map(
-        (message) => ({
-          projectId: project.id,
-          err: expect.objectContaining({ message: expect.stringMatching(message) }),
+    expect.arrayContaining([
+      {
+        projectId: project.id,
+        err: expect.objectContaining({
+          message: expect.stringMatching(/^git upload-pack ended with 128: .*is corrupt/s),
         }),
-      ),
-    ),
+      },
+    ]),
   )
 })
