@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import { eventually, withEnoughTime } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
 import { openDatabase } from './database.ts'
-import { byKey, ofPage, type Statement, type Tx } from './db.ts'
+import { byKey, ofPage, type Statement } from './db.ts'
 import { integer, notNull, nullable, text } from './row.ts'
 import { raw, sql } from './sql.ts'
 import { proxyOf } from './testing/proxy.ts'
@@ -174,30 +174,6 @@ test('what fails after a commit is reported, and the transaction is not repeated
   })
   await expect(work).rejects.toThrow('deadlock detected')
   expect(runs).toBe(1)
-})
-
-test('of the connections for transactions half are opened, and all of them while those are held for long', async ({
-  world,
-}) => {
-  await using db = openDatabase(world.databaseUrl, { readers: 1, writers: 4 })
-  const pidOf = async (tx: Tx) => (await tx.row(backend, ownPid))!.pid
-  // On a busy machine the first ones may take long, too.
-  await eventually(async () => {
-    const ofMany = await Promise.all(Array.from({ length: 40 }, () => db.transaction(pidOf)))
-    expect(new Set(ofMany).size).toBe(2)
-  })
-
-  const end = Promise.withResolvers<void>()
-  const held = [1, 2].map(() =>
-    db.transaction(async (tx) => {
-      const pid = await pidOf(tx)
-      await end.promise
-      return pid
-    }),
-  )
-  const pid = await db.transaction(pidOf)
-  end.resolve()
-  expect(await Promise.all(held)).not.toContain(pid)
 })
 
 test('statements of each kind do not wait for those of another', async ({ world }) => {

@@ -1,16 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { SharedSlots, sumOfLoads } from '../kernel/shares.ts'
 import { openCheck } from './checks.ts'
-import { answerMs } from './connection.ts'
+import { answerMs, connectionOptions } from './connection.ts'
+import { mapConnectionError } from './connection-errors.ts'
 import { connectionLimits } from './connection-limits.ts'
 import type { Database, Statement, Tx } from './db.ts'
+import { PipelinedConnection } from './pipelined-connection.ts'
 import { preparedBytesOfWriters } from './prepared-statements.ts'
 import { Reader } from './reader.ts'
 import { SnapshotCache } from './snapshot-cache.ts'
 import { over, Transaction } from './transaction.ts'
 import { asContended, isRetryable } from './violations.ts'
-import { Writers } from './writers.ts'
 
 export type DatabaseOptions = {
   /** Pipelined connections for single statements that are none of the following. */
@@ -34,6 +36,9 @@ export type DatabaseOptions = {
 const attempts = 4
 /** Longest pause before the second attempt. */
 const maxPauseMs = 50
+
+/** Time after which an unused connection for transactions is closed: each costs the server 5 to 20 MB. */
+const writerIdleMs = 10_000
 
 /**
  * Single statements in flight. A caller has at most a third of them, and others wait for those of the same connection, which may take half a
@@ -75,7 +80,20 @@ export function openDatabase(
     other: new Reader(url, { connections: readers, planning: 'auto' }, limits, readerIdleMs),
   }
   const read = (statement: Statement) => pipelines[statement.onePlan ?? 'other'].query(statement)
-  const connections = new Writers(url, writers, writerLimits)
+  const pool = new pg.Pool({
+    ...connectionOptions(url, 'writer'),
+    ...{ pipeline: true },
+    max: writers,
+    idleTimeoutMillis: writerIdleMs,
+  })
+  const lines = new WeakMap<pg.ClientBase, PipelinedConnection>()
+  // A connection that breaks leaves the pool, or fails the statement it is used for; without listeners, for idle ones and
+  // for those in use, it would end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    lines.set(client, new PipelinedConnection(client as unknown as pg.Client, writerLimits))
+  })
 
   const reading = over(read, check)
   // It asks what has changed by key.
@@ -91,43 +109,38 @@ export function openDatabase(
   const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
   const withinTransaction = new AsyncLocalStorage<true>()
 
+  /**
+   * Runs `work` when the caller's share of the connections has room. The service's own work is limited only by the pool, and so is
+   * a transaction inside another: it would wait for the slot that its own caller occupies.
+   */
+  const inShare = <T>(caller: string, work: () => Promise<T>): Promise<T> =>
+    shares.run(withinTransaction.getStore() ? '' : caller, () => withinTransaction.run(true, work))
+
   /** Resolves when the work is committed, with the work registered for after the commit, which needs no connection. */
-  async function once<T>(
-    work: (tx: Tx) => Promise<T>,
-    isNested: boolean,
-  ): Promise<{ result: T; conclude: () => Promise<void> }> {
-    const { line, release } = await connections.take({ isNested })
-    let isBroken = false
-    const transaction = new Transaction(line, check)
+  async function once<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; conclude: () => Promise<void> }> {
+    const client = await mapConnectionError(pool.connect())
+    let broken = false
+    const transaction = new Transaction(lines.get(client)!, check)
     let result: T
     try {
       result = await work(transaction.tx)
       await transaction.commit()
     } catch (error) {
       await transaction.rollback().catch(() => {
-        isBroken = true
+        broken = true
       })
       throw error
     } finally {
-      release(isBroken)
+      client.release(broken)
     }
     snapshotCache.invalidate()
     return { result, conclude: () => transaction.conclude() }
   }
 
-  /**
-   * Runs `work` when the caller's share of the connections has room. The service's own work is limited only by the pool, and so is
-   * a transaction inside another: it would wait for the slot that its own caller occupies.
-   */
-  const onceInShare = <T>(caller: string, work: (tx: Tx) => Promise<T>) => {
-    const isNested = withinTransaction.getStore() ?? false
-    return shares.run(isNested ? '' : caller, () => withinTransaction.run(true, () => once(work, isNested)))
-  }
-
-  async function committed<T>(caller: string, work: (tx: Tx) => Promise<T>): ReturnType<typeof onceInShare<T>> {
+  async function committed<T>(caller: string, work: (tx: Tx) => Promise<T>): ReturnType<typeof once<T>> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await onceInShare(caller, work)
+        return await inShare(caller, () => once(work))
       } catch (error) {
         if (!isRetryable(error)) throw error
         if (attempt === attempts) throw asContended(error)
@@ -172,7 +185,7 @@ export function openDatabase(
     async [Symbol.asyncDispose]() {
       await Promise.all([
         ...Object.values(pipelines).map((line) => line[Symbol.asyncDispose]()),
-        connections[Symbol.asyncDispose](),
+        pool.end(),
         check?.[Symbol.asyncDispose](),
       ])
     },
