@@ -188,7 +188,8 @@ const writesByName: Readonly<Record<string, string>> = {
   'src/modules/namespaces/avatars/queries.ts': 'the columns of avatars, which projects and users have, too',
   'src/modules/planning/milestones/move-queries.ts': 'the milestones of merge requests, which belong to a later module',
   // Tables that the caller names.
-  'src/db/batches.ts': 'deletes in batches for the module that owns the table, and what the foreign keys of a removed project or user would delete',
+  'src/db/batches.ts':
+    'deletes in batches for the module that owns the table, and what the foreign keys of a removed project or user would delete',
   'src/db/portable/write.ts': 'writes rows of an archive, for the tables that modules declare',
   'src/db/reseal.ts': 'encrypts all secrets with a new key',
 }

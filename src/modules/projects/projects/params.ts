@@ -58,7 +58,9 @@ export const writeParams = {
       description: 'Who can see the project; default: the setting of the instance',
     }),
   ),
-  tag_list: Optional(CommaList(Text(), { maxItems: 1000, description: 'Same as `topics`, which counts if both are given' })),
+  tag_list: Optional(
+    CommaList(Text(), { maxItems: 1000, description: 'Same as `topics`, which counts if both are given' }),
+  ),
   topics: Optional(CommaList(Text(), { maxItems: 1000, description: 'Names of topics' })),
   avatar: Optional(Nullable(File({ description: 'Image file of the avatar' }))),
   ...featureParams,
