@@ -96,6 +96,18 @@ test('a file to which a tag refers is read once to see that it is no commit', as
   expect(await readObject(made.repo, blob, 1000)).toMatchObject({ type: 'blob', sizeBytes: 1_000_000 })
 })
 
+test('a long chain of tags leads to its commit', async () => {
+  const made = await world.repository()
+  const commit = made.commit({ a: '1' })
+  made.git('tag', '-a', '-m', 'first', 'v0', commit)
+  for (let n = 1; n <= 12; n++) made.git('tag', '-a', '-m', 'of a tag', `v${n}`, `v${n - 1}`)
+  for (const packs of [false, true]) {
+    if (packs) made.git('repack', '-a', '-d', '-q')
+    expect((await readObject(made.repo, at(made, 'v12'), 100_000, 'commit'))?.oid).toBe(commit)
+    expect((await readObject(made.repo, at(made, 'v12'), 100_000, 'tree'))?.oid).toBe(at(made, 'HEAD^{tree}'))
+  }
+})
+
 test('a content larger than the limit is left out, and large files are left to git', async () => {
   const made = await world.repository()
   made.commit({ 'small.txt': 'small', 'large.txt': 'x'.repeat(1_000_000) })

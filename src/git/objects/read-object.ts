@@ -64,13 +64,14 @@ export async function readLooseObject(
 
 /**
  * Reads an object of at most `maxBytes`, without a process: from its file, else with the shared `cat-file`. As `commit` also the one to which
- * an annotated tag refers; as `tree` also that of a commit or tag.
+ * an annotated tag refers; as `tree` also that of a commit or tag. `followed` is how many led to this one.
  */
 export async function readObject(
   repo: Repository,
   oid: Oid,
   maxBytes: number,
   as?: 'commit' | 'tree',
+  followed = 0,
 ): Promise<ObjectContent | undefined> {
   // A tag may refer to a file of any size, which git would send each time.
   if (as && getCached(repo, blobKey(oid))) return undefined
@@ -87,9 +88,12 @@ export async function readObject(
     return undefined
   }
   const target = parseOid(found.content?.toString('latin1', next.length, next.length + oid.length) ?? '')
-  if (target) return readObject(repo, target, maxBytes, as)
+  if (target && followed < maxFollowed) return readObject(repo, target, maxBytes, as, followed + 1)
   return objectContent(await repo.objects(), `${oid}^{${as}}`, maxBytes)
 }
+
+/** Tags of tags that are followed in process. Each is a round trip; git follows the rest. */
+const maxFollowed = 8
 
 /** A tag says in its second line what it refers to. */
 const mayLead = ({ content }: ObjectContent, to: 'commit' | 'tree'): boolean => {
