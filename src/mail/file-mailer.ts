@@ -6,7 +6,8 @@ import { missingAs } from '../kernel/missing.ts'
 import type { Mail, Mailer } from './mailer.ts'
 import { oneLine } from './smtp-mailer.ts'
 
-const fromLine = (from: Mail['from']): string => (from ? `From: ${oneLine(`${from.name} <${from.address}>`)}\n` : '')
+const fromLine = (from: Mail['from']): string =>
+  from ? `From: ${oneLine(from.address === undefined ? from.name : `${from.name} <${from.address}>`)}\n` : ''
 
 /** Maximum number of files; the oldest are removed. */
 const maxFiles = 1000

@@ -1,8 +1,8 @@
 /** A message to one recipient. */
 export type Mail = {
   readonly to: string
-  /** Shown as the sender instead of the installation, which stays the envelope sender. */
-  readonly from?: { readonly name: string; readonly address: string } | undefined
+  /** Shown as the sender instead of the installation, which stays the envelope sender. Without `address`, only the name is. */
+  readonly from?: { readonly name: string; readonly address?: string } | undefined
   readonly subject: string
   /** Plain text. */
   readonly body: string

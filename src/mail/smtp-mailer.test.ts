@@ -41,6 +41,12 @@ test('a mail of a user has their address as its sender, and that of the installa
   expect(headers.filter((line) => /^bcc:/i.test(line))).toEqual([])
 })
 
+test('a mail in the name of a user has the address of the installation', async () => {
+  const lines = await sent({ to: 'ann@example.com', from: { name: 'Eve (@eve)' }, subject: 'Hello', body: 'x' })
+  expect(lines).toEqual(expect.arrayContaining(['MAIL FROM:<git@example.com>', 'From: "Eve (@eve)" <git@example.com>']))
+  expect(lines.filter((line) => line.startsWith('Sender:'))).toEqual([])
+})
+
 const hostile: readonly Mail[] = [
   { to: 'ann@example.com', subject: 'Hi\r\nBcc: eve@example.com', body: 'x' },
   { to: 'ann@example.com', subject: 'Hi\u2028Bcc: eve@example.com\r\n\r\nand a body', body: 'x' },
@@ -57,6 +63,7 @@ const hostile: readonly Mail[] = [
 test.for([
   ...hostile,
   ...hostile.map((mail): Mail => ({ ...mail, from: { name: mail.subject, address: 'eve@example.com' } })),
+  ...hostile.map((mail): Mail => ({ ...mail, from: { name: mail.subject } })),
 ])('a line break in a mail adds no header and no recipient: %j', async (mail) => {
   const lines = await sent(mail).catch((): string[] => [])
   const commands = lines.slice(

@@ -7,6 +7,9 @@ const mailMs = 10 * 60_000
 /** Removes line breaks: a header is one line, whatever a user's name contains. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 
+/** The address of `Name <address>` or of an address alone. */
+const addressOf = (sender: string): string => /<([^<>]*)>\s*$/.exec(sender)?.[1] ?? sender
+
 /** Sends by SMTP. `url` is `smtp://user:password@host:587` or `smtps://…`; `from` may be `Name <address>`. */
 export class SmtpMailer implements Mailer {
   readonly #url: string
@@ -36,8 +39,8 @@ export class SmtpMailer implements Mailer {
     await transport.sendMail({
       ...(from
         ? {
-            from: { name: oneLine(from.name), address: oneLine(from.address) },
-            sender: this.#from,
+            from: { name: oneLine(from.name), address: oneLine(from.address ?? addressOf(this.#from)) },
+            ...(from.address !== undefined && { sender: this.#from }),
             envelope: { from: this.#from, to: [{ name: '', address: to }] },
           }
         : { from: this.#from }),

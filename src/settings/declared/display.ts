@@ -30,8 +30,9 @@ export const display = {
     without: 'abuse reports',
   }),
   html_emails_enabled: flag(true, 'Send mails as HTML in addition to plain text'),
-  email_author_in_body: flag(false, 'Name the author in the body of mails', {
-    without: 'mails about comments; mails about members always name the author',
-  }),
+  email_author_in_body: flag(
+    false,
+    'Name the author in the body of mails about comments, issues, merge requests and epics, not only as their sender',
+  ),
   email_additional_text: text('Text at the end of every mail', { ...long, tier: 'premium' }),
 }

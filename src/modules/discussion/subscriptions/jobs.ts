@@ -85,7 +85,7 @@ export const mailNoteJob = job({
       ctx,
       `note:${noteId}`,
       people.map((to) => ({
-        mail: noteMail(ctx.site, to, note, html.get(to.id)),
+        mail: noteMail(ctx, to, note, html.get(to.id)),
         to,
         noteable: note.noteable,
         noteId: note.id,
@@ -128,7 +128,7 @@ export const mailTodosJob = job({
     await mailOnce(
       ctx,
       `todos:${todoIds[0]}`,
-      todos.map((todo) => ({ mail: todoMail(ctx.site, todo), to: todo, noteable: todo.noteable })),
+      todos.map((todo) => ({ mail: todoMail(ctx, todo), to: todo, noteable: todo.noteable })),
     )
   },
 })
@@ -160,7 +160,7 @@ export const mailOpeningJob = job({
     await mailOnce(
       ctx,
       `opening:${type}:${id}`,
-      people.map((each) => ({ mail: openingMail(ctx.site, each), to: each, noteable: each.noteable })),
+      people.map((each) => ({ mail: openingMail(ctx, each), to: each, noteable: each.noteable })),
     )
   },
 })

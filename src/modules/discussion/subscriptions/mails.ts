@@ -1,3 +1,4 @@
+import type { Ctx } from '../../../api/ctx.ts'
 import type { Site } from '../../../api/site.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { oneLine } from '../../../mail/smtp-mailer.ts'
@@ -7,6 +8,7 @@ import { kindOf } from '../noteables/kinds.ts'
 import { withArticle } from '../noteables/noteable.ts'
 import { noteableUrl } from '../noteables/reference.ts'
 import type {
+  Author,
   MailedAction,
   MailedEvent,
   MailedNote,
@@ -36,48 +38,77 @@ const linesOf = (site: Site, { type, title, full_path, iid }: MailedNoteable, an
 
 const nounOf = ({ type }: MailedNoteable): string => withArticle(kindOf(type).noun)
 
+/** What a mail depends on besides its recipient and subject. */
+type Setting = Pick<Ctx, 'site' | 'settings'>
+
+/** The mail with its author as the sender, but for the address, which stays that of the installation. */
+const sentBy = (author: Author, mail: Mail): Mail => ({ ...mail, from: { name: signature(author) } })
+
+/** What happened, as a sentence: `by` the author if bodies of mails name authors, else `alone`. */
+const sentenceBy = ({ settings }: Setting, author: Author, by: string, alone: string): string =>
+  settings.email_author_in_body ? `${signature(author)} ${by}:` : `${alone}:`
+
 /** `html` is the excerpt as the recipient may see it; without it, the HTML part quotes the source text. */
-export const noteMail = (
-  site: Site,
+export function noteMail(
+  setting: Setting,
   to: Recipient,
   { id, body, author, noteable }: MailedNote,
   html: string | undefined,
-): Mail =>
-  buildMail(
-    site,
-    to.address,
-    to.name,
-    subjectOf(noteable),
-    `${signature(author)} commented on ${nounOf(noteable)}:`,
-    html === undefined ? quoted(body) : { text: quoted(body), html: `<blockquote>\n${html}</blockquote>` },
-    linesOf(site, noteable, `#note_${id}`),
+): Mail {
+  const noun = nounOf(noteable)
+  return sentBy(
+    author,
+    buildMail(
+      setting.site,
+      to.address,
+      to.name,
+      subjectOf(noteable),
+      sentenceBy(setting, author, `commented on ${noun}`, `A comment on ${noun}`),
+      html === undefined ? quoted(body) : { text: quoted(body), html: `<blockquote>\n${html}</blockquote>` },
+      linesOf(setting.site, noteable, `#note_${id}`),
+    ),
   )
+}
 
 /** A mail about an event of a noteable: a sentence about it, such as `An issue is due tomorrow:`. */
 export const eventMail = (site: Site, sentence: string, { noteable, ...to }: MailedEvent): Mail =>
   buildMail(site, to.address, to.name, subjectOf(noteable), sentence, linesOf(site, noteable))
 
-export const openingMail = (site: Site, { author, ...event }: MailedOpening): Mail =>
-  eventMail(site, `${signature(author)} opened ${nounOf(event.noteable)}:`, event)
+export function openingMail(setting: Setting, { author, ...event }: MailedOpening): Mail {
+  const noun = nounOf(event.noteable)
+  return sentBy(
+    author,
+    eventMail(setting.site, sentenceBy(setting, author, `opened ${noun}`, `${capitalized(noun)} was opened`), event),
+  )
+}
 
-const mention = (noun: string): string => `mentioned you in ${noun}:`
+const capitalized = (text: string): string => text[0]!.toUpperCase() + text.slice(1)
 
-/** Reasons of todos that are mailed, as sentences. */
-const reasons: Readonly<Record<MailedAction, (noun: string) => string>> = {
-  assigned: (noun) => `assigned ${noun} to you:`,
-  review_requested: (noun) => `requested your review of ${noun}:`,
+type Reason = { readonly by: (noun: string) => string; readonly alone: (noun: string) => string }
+
+const mention: Reason = {
+  by: (noun) => `mentioned you in ${noun}`,
+  alone: (noun) => `You were mentioned in ${noun}`,
+}
+
+/** Reasons of todos that are mailed, as sentences with and without the author. */
+const reasons: Readonly<Record<MailedAction, Reason>> = {
+  assigned: {
+    by: (noun) => `assigned ${noun} to you`,
+    alone: (noun) => `${capitalized(noun)} was assigned to you`,
+  },
+  review_requested: {
+    by: (noun) => `requested your review of ${noun}`,
+    alone: (noun) => `Your review of ${noun} was requested`,
+  },
   mentioned: mention,
   directly_addressed: mention,
 }
 
 export const isMailed = (action: string): action is MailedAction => Object.hasOwn(reasons, action)
 
-export const todoMail = (site: Site, { action, author, noteable, ...to }: MailedTodo): Mail =>
-  buildMail(
-    site,
-    to.address,
-    to.name,
-    subjectOf(noteable),
-    `${signature(author)} ${reasons[action](nounOf(noteable))}`,
-    linesOf(site, noteable),
-  )
+export function todoMail(setting: Setting, { action, author, ...todo }: MailedTodo): Mail {
+  const { by, alone } = reasons[action]
+  const noun = nounOf(todo.noteable)
+  return sentBy(author, eventMail(setting.site, sentenceBy(setting, author, by(noun), alone(noun)), todo))
+}

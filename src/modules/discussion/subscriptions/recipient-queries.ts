@@ -19,7 +19,7 @@ export type MailedNoteable = {
   readonly full_path: string
 }
 
-type Author = { readonly name: string; readonly username: string }
+export type Author = { readonly name: string; readonly username: string }
 
 const author = raw(`json_build_object('name', by_whom.name, 'username', by_whom.username)`)
 

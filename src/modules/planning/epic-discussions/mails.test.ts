@@ -54,7 +54,7 @@ test('a note on an epic is mailed to participants and to watchers of a group abo
       },
     ])
   for (const who of [muted, guest, stranger]) expect(await inbox(world, who!)).toEqual([])
-  expect((await inbox(world, named!)).map(({ body }) => body).join()).toContain('mentioned you in an epic:')
+  expect((await inbox(world, named!)).map(({ body }) => body).join()).toContain('You were mentioned in an epic:')
 })
 
 test('a new epic is mailed to watchers, those who chose it and subscribers of its labels, if they may read it', async ({
@@ -96,7 +96,7 @@ test('a new epic is mailed to watchers, those who chose it and subscribers of it
     expect(await inbox(world, who!), who!.username).toMatchObject([
       {
         subject: expect.stringContaining(`Paint it, ${group.full_path}&1`),
-        body: expect.stringContaining('opened an epic:'),
+        body: expect.stringContaining('An epic was opened:'),
       },
     ])
   // The mention is mailed as a todo.

@@ -145,6 +145,22 @@ describe('container repositories of projects and groups', () => {
     ])
   })
 
+  test('an image pushed after the deletion of its repository, but before the job runs, is in a new repository', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    const registry = await Registry.open(world.root, imageAt(project, 'again'))
+    await registry.image('one')
+    const { id } = await repositoryOf(world, project, 'again')
+    expect((await world.root.delete(at(project, `/${id}`))).status).toBe(202)
+    await registry.image('two')
+    await world.runJobs()
+    await expect.poll(() => world.takeJobs(`delete_container_repository:${id}`)).toEqual([])
+    expect((await repositoryOf(world, project, 'again')).id).not.toBe(id)
+    expect(await registry.tags()).toEqual(['two'])
+    expect((await world.root.get(`/projects/${project.id}/registry/deleted_repositories`)).json).toMatchObject([{ id }])
+  })
+
   test('409 for restoring a repository whose name was pushed meanwhile', async ({ world }) => {
     const project = await world.project()
     await (await Registry.open(world.root, imageAt(project))).image('one')

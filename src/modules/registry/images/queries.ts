@@ -144,20 +144,24 @@ export const findRepositoryId = async (db: Db, projectId: number, name: string):
     )
   )?.id
 
-/** The id of the repository with this name, which is created if there is none. */
+/**
+ * The id of the repository with this name, which is created if there is none. One that a job is about to delete is deleted now: what is
+ * pushed after the request to delete it is in a new one.
+ */
 export async function ensureRepository(tx: Tx, projectId: number, name: string): Promise<number> {
   const find = () =>
     tx.row(
-      { id: integer },
+      { id: integer, deleting: boolean },
       sql`
-        select id
+        select id, deleting
         from container_repositories
         where project_id = ${projectId} and name = ${name} and deleted_at is null
         for key share
       `,
     )
   const found = await find()
-  if (found) return found.id
+  if (found && !found.deleting) return found.id
+  if (found) await hideRepository(tx, found.id)
   await tx.run(sql`
     insert into container_repositories (project_id, name)
     values (${projectId}, ${name})

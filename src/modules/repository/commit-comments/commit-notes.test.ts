@@ -88,7 +88,7 @@ describe('notes of a commit', () => {
     await mailNotes(world)
     for (const who of [author, commenter, mentioned]) {
       const mails = await mailsTo(world, `${who.username}@example.com`)
-      expect(mails.map(({ body }) => body)).toContainEqual(expect.stringContaining('commented on a commit:'))
+      expect(mails.map(({ body }) => body)).toContainEqual(expect.stringContaining('A comment on a commit:'))
       expect(mails.map(({ body }) => body)).toContainEqual(expect.stringContaining(`/-/commit/${sha}#note_`))
     }
   })

@@ -54,7 +54,7 @@ describe('mails about notes', () => {
       subject: `Merge topic, ${project.full_path}!1 (127.0.0.1)`,
       body: `Hello Name of ${author!.username},
 
-Name of ${commenter!.username} (@${commenter!.username}) commented on a merge request:
+A comment on a merge request:
 
 > Look, @${named!.username}:
 > Hello Ann,
@@ -78,6 +78,24 @@ Sent by ${world.origin} to ${author!.username}@example.com.
       [stranger, 0],
     ] as const)
       expect(await inbox(world, who!), who!.username).toHaveLength(count)
+  })
+
+  test('the author of a note is the sender, at the address of the installation, and in the body if email_author_in_body is set', async ({
+    world,
+  }) => {
+    const [author, commenter] = await people(world, 2)
+    const { at } = await openMergeRequest(world, { author: author!, members: [[author!, 'developer']] })
+    const name = `Name of ${commenter!.username} (@${commenter!.username})`
+    for (const [named, sentence] of [
+      [false, 'A comment on a merge request:'],
+      [true, `${name} commented on a merge request:`],
+    ] as const) {
+      await world.settings({ email_author_in_body: named })
+      await addNote(world, commenter!, at)
+      const { sender, body } = (await mailRows(world, `${author!.username}@example.com`, 'sender', 'body')).at(-1)!
+      expect(sender).toEqual({ name })
+      expect(body).toContain(`,\n\n${sentence}\n\n`)
+    }
   })
 
   test('the HTML part shows the Markdown of a note, with links to what each recipient may see', async ({ world }) => {
@@ -245,13 +263,13 @@ describe('mails about todos', () => {
     await marked.post(`/projects/${project.id}/merge_requests/1/todo`)
     await mailTodos(world)
     const [assigned] = await inbox(world, ann!)
-    expect(assigned?.body).toContain('(@root) assigned a merge request to you:')
+    expect(assigned?.body).toContain('\n\nA merge request was assigned to you:\n')
     expect(assigned?.body).toContain(`Merge topic\n${record.web_url}\n`)
     expect((await inbox(world, bob!)).map(({ body }) => body)).toEqual([
-      expect.stringContaining('(@root) mentioned you in a merge request:'),
+      expect.stringContaining('\n\nYou were mentioned in a merge request:\n'),
     ])
     expect((await inbox(world, eve!)).map(({ body }) => body)).toEqual([
-      expect.stringContaining('(@root) requested your review of a merge request:'),
+      expect.stringContaining('\n\nYour review of a merge request was requested:\n'),
     ])
     expect(await inbox(world, marked)).toEqual([])
   })
@@ -312,9 +330,9 @@ test('a new merge request is mailed to a watcher who was named or asked to appro
   await mailTodos(world)
   const queued = await world.takeJobs(`mail_opening:MergeRequest:${id}`)
   for (const { payload } of queued) await mailOpeningJob.run(payload, await world.app.open(null))
-  const lines = async (who: Client) => (await inbox(world, who)).map(({ body }) => /\) (.*):/.exec(body)?.[1])
-  for (const who of [named!, asked!]) expect(await lines(who), who.username).toEqual(['opened a merge request'])
-  expect(await lines(assigned!)).toEqual(['assigned a merge request to you'])
+  const lines = async (who: Client) => (await inbox(world, who)).map(({ body }) => /\n\n(.*):\n/.exec(body)?.[1])
+  for (const who of [named!, asked!]) expect(await lines(who), who.username).toEqual(['A merge request was opened'])
+  expect(await lines(assigned!)).toEqual(['A merge request was assigned to you'])
 })
 
 test('a new merge request is not mailed to who watches all projects once their membership has ended', async ({

@@ -98,7 +98,7 @@ describe('notes and awards of a snippet', () => {
       await mailNoteJob.run(payload, await world.app.open(null))
     for (const who of [author, bob]) {
       const mails = await mailsTo(world, `${who.username}@example.com`)
-      expect(mails.map(({ body }) => body)).toContainEqual(expect.stringContaining('commented on a snippet'))
+      expect(mails.map(({ body }) => body)).toContainEqual(expect.stringContaining('A comment on a snippet:'))
     }
   })
 

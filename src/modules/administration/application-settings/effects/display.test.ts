@@ -14,26 +14,30 @@ async function mailed(world: World): Promise<Mail> {
   return sent[0]!
 }
 
-showEffects(display, [
+showEffects(
+  display,
   [
-    'email_additional_text',
-    { email_additional_text: 'Be kind.' },
-    async (world) => (await mailed(world)).body,
-    'Hello.\n',
-    'Hello.\n\nBe kind.\n',
+    [
+      'email_additional_text',
+      { email_additional_text: 'Be kind.' },
+      async (world) => (await mailed(world)).body,
+      'Hello.\n',
+      'Hello.\n\nBe kind.\n',
+    ],
+    [
+      'html_emails_enabled',
+      { html_emails_enabled: false },
+      async (world) => (await mailed(world)).html,
+      '<p>Hello.</p>\n',
+      undefined,
+    ],
+    [
+      'home_page_url',
+      { home_page_url: 'https://home.example/日本' },
+      async ({ anonymous }) => (await anonymous.get('//')).headers['location'],
+      undefined,
+      'https://home.example/%E6%97%A5%E6%9C%AC',
+    ],
   ],
-  [
-    'html_emails_enabled',
-    { html_emails_enabled: false },
-    async (world) => (await mailed(world)).html,
-    '<p>Hello.</p>\n',
-    undefined,
-  ],
-  [
-    'home_page_url',
-    { home_page_url: 'https://home.example/日本' },
-    async ({ anonymous }) => (await anonymous.get('//')).headers['location'],
-    undefined,
-    'https://home.example/%E6%97%A5%E6%9C%AC',
-  ],
-])
+  ['email_author_in_body'],
+)
