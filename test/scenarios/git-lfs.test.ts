@@ -4,7 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { hasS3, S3Server } from '../s3/server.ts'
-import { git, temporaryFolder, test, unique, World } from '../world.ts'
+import { gitSsh, hasSsh, sshUrl, withKey } from '../ssh.ts'
+import { type Client, git, temporaryFolder, test, unique, World } from '../world.ts'
 
 const installed = (() => {
   try {
@@ -24,6 +25,18 @@ async function workTree(folder: string, url: string): Promise<string> {
   await git(work, 'config', `lfs.${url}/info/lfs.locksverify`, 'true')
   return work
 }
+
+/** The same with a commit of a large file. */
+async function withLargeFile(folder: string, url: string): Promise<string> {
+  const work = await workTree(folder, url)
+  await writeFile(join(work, 'a.bin'), randomBytes(1000))
+  await git(work, 'add', '.')
+  await git(work, 'commit', '-qm', 'Large file')
+  return work
+}
+
+const branchesOf = async (who: Client, path: string) =>
+  (await who.get(`/projects/${who.username}%2F${path}/repository/branches`)).json
 
 /** Pushes large files with git-lfs, and clones them. */
 async function pushAndClone(world: World): Promise<void> {
@@ -73,13 +86,36 @@ describe.skipIf(!installed)(
       },
     )
 
+    test('a push with LFS files creates its project', async ({ world }) => {
+      await using folder = await temporaryFolder()
+      const ann = await world.user()
+      const path = unique('made')
+      const url = new URL(`${world.origin}/${ann.username}/${path}.git`)
+      url.username = ann.username
+      url.password = ann.token!
+      const work = await withLargeFile(folder.path, url.href)
+      await git(work, 'push', '-q', 'origin', 'main')
+      expect(await branchesOf(ann, path)).toMatchObject([{ name: 'main' }])
+    })
+
+    test.skipIf(!hasSsh)(
+      'a push with LFS files over SSH creates its project (skipped without the OpenSSH client)',
+      async ({ world }) => {
+        await using folder = await temporaryFolder()
+        const ann = await world.user()
+        const key = await withKey(folder.path, ann)
+        const path = unique('made')
+        const url = sshUrl(world, { full_path: `${ann.username}/${path}` })
+        const work = await withLargeFile(folder.path, url)
+        expect(await gitSsh(world, key, work, 'push', '-q', 'origin', 'main')).toMatchObject({ code: 0 })
+        expect(await branchesOf(ann, path)).toMatchObject([{ name: 'main' }])
+      },
+    )
+
     test('a push without its LFS files is refused, and accepted after git lfs push', async ({ world }) => {
       await using folder = await temporaryFolder()
       const project = await world.project()
-      const work = await workTree(folder.path, world.remote(project, world.root))
-      await writeFile(join(work, 'a.bin'), randomBytes(1000))
-      await git(work, 'add', '.')
-      await git(work, 'commit', '-qm', 'Large file')
+      const work = await withLargeFile(folder.path, world.remote(project, world.root))
       await expect(git(work, 'push', '-q', '--no-verify', 'origin', 'main')).rejects.toThrow(/LFS objects are missing/)
       await git(work, 'lfs', 'push', '--all', 'origin')
       await git(work, 'push', '-q', '--no-verify', 'origin', 'main')
@@ -95,10 +131,7 @@ describe.skipIf(!installed)(
           [bob, 'maintainer'],
         ],
       })
-      const work = await workTree(folder.path, world.remote(project, ann))
-      await writeFile(join(work, 'a.bin'), randomBytes(1000))
-      await git(work, 'add', '.')
-      await git(work, 'commit', '-qm', 'Large file')
+      const work = await withLargeFile(folder.path, world.remote(project, ann))
       await git(work, 'push', '-q', 'origin', 'main')
       await git(work, 'lfs', 'lock', 'a.bin')
       expect(await git(work, 'lfs', 'locks')).toMatch(new RegExp(`^a\\.bin\\s+Name of ${ann.username}\\s+ID:\\d+$`))
@@ -116,10 +149,7 @@ describe.skipIf(!installed)(
       await using folder = await temporaryFolder()
       const ann = await world.user()
       const project = await world.project()
-      const work = await workTree(folder.path, world.remote(project, ann))
-      await writeFile(join(work, 'a.bin'), randomBytes(1000))
-      await git(work, 'add', '.')
-      await git(work, 'commit', '-qm', 'Large file')
+      const work = await withLargeFile(folder.path, world.remote(project, ann))
       await expect(git(work, 'lfs', 'push', 'origin', 'main')).rejects.toThrow(/not found|Not found/i)
     })
   },

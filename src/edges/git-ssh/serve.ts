@@ -2,10 +2,11 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Exit } from '../../git/runner/protocol.ts'
 import { receivePack, uploadArchive, uploadPack } from '../../git/transfer/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
-import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
+import { createFromPush } from '../../modules/lifecycle/index.ts'
 import { type AnswerToPush, largeFileCredentials, lfsAccess } from '../../modules/pushes/index.ts'
 import {
   type Access,
+  createForUpload,
   damageLog,
   type GitTarget,
   gitAccess,
@@ -58,11 +59,10 @@ async function largeFiles(
   { keyId, ctx }: Client,
 ): Promise<number> {
   const closed = protocolRefusal(ctx, 'ssh')
-  const access = closed
-    ? { message: closed }
-    : ctx.settings.lfs_enabled
-      ? await lfsAccess(ctx, path, operation, undefined)
-      : switchedOff
+  const find = () => lfsAccess(ctx, path, operation, undefined)
+  let access = closed ? { message: closed } : ctx.settings.lfs_enabled ? await find() : switchedOff
+  const mayCreate = 'refused' in access && access.refused === 404 && operation === 'upload'
+  if (mayCreate && (await createForUpload(ctx, path, 'ssh'))) access = await find()
   if ('storage' in access) {
     const from = ctx.actor!.deployKey ? undefined : { holder: { sshKeyId: keyId } }
     const credentials = await largeFileCredentials(ctx, access.storage.project, operation, from)
@@ -96,7 +96,7 @@ async function transfer(
   }
   const options = { idleMs: call.stalledMs, protocol: call.protocol }
   const pushOptions = { ...options, answers, refusedNow: () => refusedNow(client) }
-  if ('plan' in access) return pushToNothing(call, access.plan, ctx, pushOptions)
+  if ('plan' in access) return pushToNothing(call, path, client, pushOptions)
   const { target } = access as { target: GitTarget }
   if (service === 'git-receive-pack') return push(call, target, ctx, pushOptions)
   const repo = (await openToFetch(ctx, target)).withSignal(call.signal)
@@ -142,9 +142,9 @@ async function push(
 
 /**
  * Handles a push to a project that does not exist: advertises an empty repository, and creates the project once the client
- * sends updates. A dry run (`--dry-run`) creates nothing.
+ * sends updates, unless the large files that a client uploads before them have created it. A dry run (`--dry-run`) creates nothing.
  */
-async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options): Promise<number> {
+async function pushToNothing(call: Call, path: string, { ctx, reopen }: Client, options: Options): Promise<number> {
   const nothing = ctx.git
     .open(await ctx.git.emptyDir())
     .withSignal(call.signal)
@@ -158,12 +158,18 @@ async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options)
   for await (const chunk of stream) await send(call, chunk as Buffer)
   await done
   if (!(await saysSomething(call))) return 0
-  const lost = await refusedNow()
-  if (lost !== undefined) throw new Failure('forbidden', lost)
+  const now = await reopen()
+  if (!now) throw new Failure('forbidden', keyLost)
+  const access = await gitAccess(now, path, 'git-receive-pack', 'ssh')
+  const refusal = refusalOf(access)
+  if (refusal !== undefined) throw new Failure('forbidden', refusal)
+  const created = 'plan' in access
+  const target = created
+    ? { project: await createFromPush(now, access.plan) }
+    : (access as { target: GitTarget }).target
   // The rest of the session equals one request of smart HTTP.
-  const target = { project: await createFromPush(ctx, plan) }
-  const session = { statelessRpc: true, staysOpen: true }
-  return push(call, target, ctx, { ...transfer, ...session, answers, refusedNow, created: true })
+  const session = { statelessRpc: true, staysOpen: true, created }
+  return push(call, target, now, { ...transfer, ...session, answers, refusedNow })
 }
 
 const flush = '0000'

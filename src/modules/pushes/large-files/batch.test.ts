@@ -35,6 +35,28 @@ describe('POST <project>.git/info/lfs/objects/batch', () => {
     expect(await follow(world.root, 'GET', found.actions.download)).toMatchObject({ status: 200, text: content })
   })
 
+  test('an upload to a path without a project creates the project of a push, and none where a push would create none', async ({
+    world,
+  }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const project = { full_path: `${ann.username}/${unique('made')}` }
+    const content = unique('content')
+    const readOnly = await world.as(ann, ['read_api', 'read_repository'])
+    const found = () => ann.get(`/projects/${encodeURIComponent(project.full_path)}`)
+    for (const [who, operation, contents] of [
+      [bob, 'upload', [content]],
+      [readOnly, 'upload', [content]],
+      [ann, 'download', [content]],
+      [ann, 'upload', []],
+    ] as const)
+      expect((await batch(who, project, operation, contents)).status).toBe(404)
+    expect((await batch(world.anonymous, project, 'upload', [content])).status).toBe(401)
+    expect((await found()).status).toBe(404)
+    expect(await upload(ann, project, content)).toBe(200)
+    expect((await found()).json).toMatchObject({ visibility: 'private', empty_repo: true })
+    expect((await batch(bob, project, 'upload', [content])).status).toBe(404)
+  })
+
   test('each object of an LFS batch has its own result', async ({ world }) => {
     const project = await world.project()
     const content = unique('content')
