@@ -7,7 +7,7 @@ export type BoardParts = {
   readonly milestoneOf: (milestone: Nested | undefined) => Promise<number | undefined>
 }
 
-/** Adds a board with its lists and labels. `within` has further values of its record. */
+/** Adds a board with its lists, labels and assignee. `within` has further values of its record. */
 export async function addBoard(to: Converter, given: Nested, parts: BoardParts, within: Nested = {}): Promise<void> {
   const { labelOf, milestoneOf } = parts
   const board = await to.add('boards', {
@@ -37,9 +37,21 @@ export async function addBoard(to: Converter, given: Nested, parts: BoardParts, 
         ...timesOf(list),
       })
   }
-  for (const { label } of listIn(given, 'board_labels')) {
+  for (const label of labelsOf(given)) {
     const line = isObject(label) ? await labelOf(label) : undefined
     if (line === undefined) to.leaveOut('board_labels')
     else await to.add('board_labels', { board, label: line })
   }
+  const limit = oneIn(given, 'board_assignee')
+  if (!limit) return
+  // The importer takes the place of other unknown people, but a board of their issues would be another one.
+  const assignee = to.usernames.get(limit['assignee_id'])
+  if (assignee === undefined) to.leaveOut('board_assignees')
+  else await to.add('board_assignees', { board, assignee })
 }
+
+/** Exports have the labels of a board as they are, or each in a record of its own. */
+const labelsOf = (given: Nested): readonly unknown[] => [
+  ...listIn(given, 'board_labels').map(({ label }) => label),
+  ...listIn(given, 'labels'),
+]

@@ -69,11 +69,21 @@ const datesOf = (epic: Nested, which: 'start' | 'due'): Nested => ({
   [`${which}_date_fixed`]: epic[`${which}_date_fixed`],
 })
 
+/** Names of the states that older exports have by number. */
+const states: Readonly<Record<number, string>> = { 1: 'opened', 2: 'closed' }
+
+/** Older exports have `state_id` instead of `state`: a number, or its name. */
+function stateOf({ state, state_id: id }: Nested): unknown {
+  if (state !== undefined) return state
+  return typeof id === 'number' ? states[id] : id
+}
+
 async function addEpic(tree: GroupTree, { epic, placed }: PlacedEpic, place: Nested): Promise<number | undefined> {
   const { to } = tree
   const line = await to.add('epics', {
     group: placed.line,
-    ...pick(epic, 'iid', 'title', 'description', 'state', 'confidential'),
+    ...pick(epic, 'iid', 'title', 'description', 'confidential'),
+    state: stateOf(epic),
     ...place,
     author: to.authorOf(epic['author_id']),
     ...datesOf(epic, 'start'),

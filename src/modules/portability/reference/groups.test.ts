@@ -50,6 +50,8 @@ function treeOf(ann: Client) {
         lists: [{ label, position: 0, ...times }, { list_type: 'closed' }, { milestone: { title: 'Never' }, ...times }],
         board_labels: [{ label }],
       },
+      { name: 'Narrow', ...times, labels: [label], board_assignee: { assignee_id: 11 } },
+      { name: 'Of a stranger', ...times, board_assignee: { assignee_id: 99 } },
     ],
     variables: [{ key: 'SECRET' }, { key: 'OTHER' }],
     epics: [
@@ -58,7 +60,7 @@ function treeOf(ann: Client) {
         iid: 1,
         title: 'Second child',
         author_id: 11,
-        state: 'opened',
+        state_id: 'opened',
         parent_id: 3,
         relative_position: 9,
         ...times,
@@ -79,7 +81,7 @@ function treeOf(ann: Client) {
         title: 'Parent',
         description: 'Text',
         author_id: 11,
-        state: 'closed',
+        state_id: 2,
         closed_at: at,
         closed_by_id: 11,
         confidential: true,
@@ -139,6 +141,8 @@ describe('group.json of the reference product', () => {
     expect(await get('/badges')).toMatchObject([{ link_url: 'https://example.com' }])
     expect(await get('/boards')).toMatchObject([
       { name: 'Board', milestone: { title: 'Soon' }, labels: [{ name: 'bug' }], lists: [{ label: { name: 'bug' } }] },
+      { name: 'Narrow', labels: [{ name: 'bug' }], assignee: { id: ann.id } },
+      { name: 'Of a stranger', labels: [], assignee: null },
     ])
     expect(await get('/epics/7')).toMatchObject({
       title: 'Parent',
@@ -167,7 +171,14 @@ describe('group.json of the reference product', () => {
     expect(await below('/epics/1')).toMatchObject({ title: 'Lower', parent_iid: 7, labels: ['bug', 'of no group'] })
     expect(await below('/subgroups')).toMatchObject([{ name: 'Lowest' }])
     const mail = (await mailsTo(world, `${importer.username}@example.com`)).at(-1)!
-    for (const line of ['variables: 2', 'children: 1', 'epics: 1', 'epic_notes: 1', 'board_lists: 1'])
+    for (const line of [
+      'variables: 2',
+      'children: 1',
+      'epics: 1',
+      'epic_notes: 1',
+      'board_lists: 1',
+      'board_assignees: 1',
+    ])
       expect(mail.body).toContain(line)
   })
 
@@ -182,6 +193,24 @@ describe('group.json of the reference product', () => {
       expect(Buffer.from(await answer.arrayBuffer())).toEqual(picture)
     },
   )
+
+  test('a request for access in an archive gives none', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const member = (who: Client, id: number, requested_at: string | null) => ({
+      access_level: 30,
+      requested_at,
+      user: { id, username: who.username, email: `${who.username}@example.com` },
+      ...times,
+    })
+    const members = [member(ann, 11, null), member(bob, 12, at)]
+    const group = { name: 'Asked', path: 'asked', visibility_level: 0, members }
+    const admin = await world.user({ admin: true })
+    const { get } = await imported(world, group, admin)
+    expect((await get('/members')).map(({ id }: { id: number }) => id).toSorted()).toEqual(
+      [ann.id, admin.id].toSorted(),
+    )
+    expect((await mailsTo(world, `${admin.username}@example.com`)).at(-1)!.body).toContain('members: 1')
+  })
 
   test('a user who is two members of an archive is imported once in each group, as the first', async ({ world }) => {
     const ann = await world.user()
