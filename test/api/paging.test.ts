@@ -78,6 +78,7 @@ describe('D1-PAGINATION', () => {
   test.for([
     { query: 'per_page=101', perPage: '100' },
     { query: 'per_page=100000', perPage: '100' },
+    { query: 'per_page=99999999999999', perPage: '100' },
     { query: 'per_page=0', perPage: '20' },
     { query: 'per_page=-1', perPage: '20' },
     { query: 'per_page=1', perPage: '1' },
@@ -92,11 +93,12 @@ describe('D1-PAGINATION', () => {
   test.for([
     { query: 'page=0', page: '1' },
     { query: 'page=-3', page: '1' },
+    { query: 'page=99999999999999', page: '2147483647' },
   ])('$query returns page $page', async ({ query, page }, { world }) => {
-    expect(await world.root.get(`/projects?${query}`)).toMatchObject({ status: 200, headers: { 'x-page': page } })
+    expect(await world.root.get(`/user/keys?${query}`)).toMatchObject({ status: 200, headers: { 'x-page': page } })
   })
 
-  test.for(['page=abc', 'per_page=abc', 'page=1.5', 'page[]=1', 'per_page=99999999999999'])(
+  test.for(['page=abc', 'per_page=abc', 'page=1.5', 'page[]=1', 'per_page=99999999999999999'])(
     '400 when the paging parameter is %s',
     async (query, { world }) => {
       const name = /^\w+/.exec(query)![0]

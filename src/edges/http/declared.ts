@@ -9,12 +9,18 @@ import { OneOf, Optional, Whole } from '../../api/params/types.ts'
 export const apiPrefix = '/api/v4'
 
 const maximumPerPage = 100
+/** A list has fewer pages. The offset of this one is a number that the database knows. */
+const maximumPage = 2 ** 31 - 1
 const usualPerPage = 20
 
 /** Parameters of every list. Compat: values out of range are clamped. */
 export const pagingParams = {
-  page: Whole({ default: 1, description: 'Page number, from 1' }),
-  per_page: Whole({ default: usualPerPage, description: `Items per page, at most ${maximumPerPage}` }),
+  page: Whole({ maximum: Number.MAX_SAFE_INTEGER, default: 1, description: 'Page number, from 1' }),
+  per_page: Whole({
+    maximum: Number.MAX_SAFE_INTEGER,
+    default: usualPerPage,
+    description: `Items per page, at most ${maximumPerPage}`,
+  }),
   pagination: Optional(
     OneOf(['legacy', 'keyset'], { description: '`keyset` continues after an id; for lists ordered by id' }),
   ),
@@ -36,7 +42,7 @@ export function pageOf(params: {
 }): Page {
   const { page = 1, per_page = usualPerPage } = params
   return {
-    page: Math.max(1, page),
+    page: Math.min(Math.max(1, page), maximumPage),
     perPage: per_page < 1 ? usualPerPage : Math.min(per_page, maximumPerPage),
     keyset: params.pagination === 'keyset',
     ...(params.id_after !== undefined && { idAfter: params.id_after }),

@@ -1,5 +1,6 @@
 import type { Oid } from '../format/oid.ts'
 import { isTreePath, pathToBytes } from '../format/path-bytes.ts'
+import { hiddenRefs } from '../format/ref-name.ts'
 import { type Commit, readCommits } from '../objects/commits.ts'
 import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -9,7 +10,7 @@ import { maxReads } from './path-reader.ts'
 import { flagsOfPeriod } from './period.ts'
 
 export type HistoryFilters = {
-  /** Commits whose history is listed; `all`: every branch and tag. */
+  /** Commits whose history is listed; `all`: every ref that clients can fetch. */
   from: readonly Oid[] | 'all'
   /** Omits these commits and their history: `from: [b], excluding: [a]` is `a..b`. */
   excluding?: readonly Oid[]
@@ -231,7 +232,7 @@ const isEmpty = ({ from, path }: HistoryFilters) =>
 /** Git's flags for the filters. User text stands only after a `=` or after `--`. */
 function selection({ from, excluding = [], path, since, until, author, message, firstParent, merges }: HistoryFilters) {
   const flags: `-${string}`[] = [
-    ...(from === 'all' ? (['--branches', '--tags'] as const) : []),
+    ...(from === 'all' ? ([...hiddenRefs.map((name) => `--exclude=${name}/*` as const), '--all'] as const) : []),
     ...flagsOfPeriod({ ...(since && { since }), ...(until && { until }) }),
     ...(author === undefined ? [] : ([`--author=${oneLine(author)}`] as const)),
     ...(message === undefined ? [] : ([`--grep=${oneLine(message)}`] as const)),

@@ -203,6 +203,22 @@ describe('POST /projects/import', () => {
     expect((await world.root.get(`/projects/${id}`)).json).toMatchObject({ tag_list: ['mine'], public_jobs: false })
   })
 
+  test('the default branch that an importer chooses wins over that of the archive, if the archive has it', async ({
+    world,
+  }) => {
+    const { project } = await stagedArchive(world)
+    const branch = { branch: 'other', ref: 'main' }
+    expect((await world.root.post(`/projects/${project.id}/repository/branches`, branch)).status).toBe(201)
+    const archive = await exportOf(world, project.id)
+    for (const [chosen, expected] of [
+      ['other', 'other'],
+      ['missing', 'main'],
+    ] as const) {
+      const { id } = await importOf(world, archive, world.root, { 'override_params[default_branch]': chosen })
+      expect((await world.root.get(`/projects/${id}`)).json.default_branch).toBe(expected)
+    }
+  })
+
   test('an import brings its wiki while repositories of deleted snippets and wikis are removed all the time', async () => {
     await using world = await World.start()
     const ctx = await contextFor(world, null)

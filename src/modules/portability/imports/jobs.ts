@@ -41,6 +41,7 @@ export const importArchive = job({
     projectId: Type.Integer(),
     storage: Type.String(),
     replacesId: Type.Optional(Type.Integer()),
+    defaultBranch: Type.Optional(Type.String({ description: 'Requested default branch, used if it exists' })),
   }),
   key: ({ projectId }) => `import_archive:${projectId}`,
   async limits({ projectId }, ctx) {
@@ -54,7 +55,7 @@ export const importArchive = job({
     )
   },
   attempts: 10,
-  async run({ replacesId = null, ...place }, ctx) {
+  async run({ replacesId = null, defaultBranch, ...place }, ctx) {
     const holder = { of: 'project', id: place.projectId } as const
     const found = await findArchiveImport(ctx.db, holder)
     const pending = found && { ...found, replaces_id: found.replaces_id ?? replacesId }
@@ -65,12 +66,15 @@ export const importArchive = job({
       await endInFailure(ctx, place.projectId, 'The archive no longer exists')
       return
     }
-    await inWorkFolder(ctx, name, (folder) => fill(ctx, place, pending, folder))
+    await inWorkFolder(ctx, name, (folder) => fill(ctx, place, { ...pending, defaultBranch }, folder))
     await deleteArchiveImport(ctx.db, holder)
   },
 })
 
-async function fill(ctx: Ctx, place: Place, pending: ArchiveImportRow, folder: string): Promise<void> {
+/** An import that waits, with the default branch that its importer chose. */
+type Pending = ArchiveImportRow & { readonly defaultBranch: string | undefined }
+
+async function fill(ctx: Ctx, place: Place, pending: Pending, folder: string): Promise<void> {
   let prepared: Prepared | undefined
   const chosen = new Set(pending.chosen)
   await fillRepository(
@@ -139,7 +143,7 @@ export async function refusing<T>(work: () => Promise<T>): Promise<T> {
 async function prepare(
   ctx: Ctx,
   { projectId }: Place,
-  pending: ArchiveImportRow,
+  pending: Pending,
   repo: Repository,
   folder: string,
 ): Promise<{ prepared: Prepared; filling: Filling }> {
@@ -154,7 +158,8 @@ async function prepare(
   const files = await storeFiles(ctx, unpacked)
   const avatar = await avatarIn(ctx, unpacked, 'avatar/')
   const sides = await fillSides(ctx, unpacked, { importer, files: snippetFiles })
-  const defaultBranch = attributes['default_branch']
+  const comes = refs.some(({ name }) => name === `refs/heads/${pending.defaultBranch}`)
+  const defaultBranch = comes ? pending.defaultBranch : attributes['default_branch']
   return {
     prepared: { importer, attributes, records, people, files, avatar, sides, leftOut },
     filling: {

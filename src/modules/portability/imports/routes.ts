@@ -6,7 +6,11 @@ import { writeParams } from '../../projects/index.ts'
 import { archiveLimit } from './limit.ts'
 import { acceptArchive, acceptRemote, requireArchiveImports, startImport } from './service.ts'
 
-const { name: _name, path: _path, avatar: _avatar, ...attributes } = writeParams
+const { name: _name, path: _path, avatar: _avatar, ...written } = writeParams
+const attributes = {
+  ...written,
+  default_branch: Optional(Text({ description: 'Default branch, if the archive has such a branch' })),
+} as const
 
 const importParams = {
   path: Filled({ description: 'Path of the new project' }),

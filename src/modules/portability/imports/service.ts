@@ -35,7 +35,7 @@ export type ImportInput = {
   readonly name?: string | undefined
   readonly overwrite: boolean
   /** Attributes that win over those of the archive. */
-  readonly override_params?: ProjectInput | undefined
+  readonly override_params?: (ProjectInput & { readonly default_branch?: string | undefined }) | undefined
 }
 
 /** Throws 403 if an administrator has disabled imports of archives. */
@@ -68,7 +68,7 @@ export async function startImport(
   let state: ImportStateRow | undefined
   const target = await targetOf(ctx, namespace)
   const userId = ctx.actor!.id
-  const { name: _name, path: _path, ...chosen } = given
+  const { name: _name, path: _path, default_branch: defaultBranch, ...chosen } = given
   const replaced = overwrite ? await replacedProject(ctx, `${target.full_path}/${path}`) : undefined
   // Until the import is complete, the new project is beside the one that it replaces.
   const suffix = `-${randomBytes(8).toString('hex')}`
@@ -99,7 +99,12 @@ export async function startImport(
       },
     )
     await saveImportReport(tx, projectId, { type: 'gitlab_project' })
-    await enqueue(tx, importArchive, { projectId, storage, ...(replaced && { replacesId: replaced.id }) })
+    await enqueue(tx, importArchive, {
+      projectId,
+      storage,
+      ...(replaced && { replacesId: replaced.id }),
+      ...(defaultBranch !== undefined && { defaultBranch }),
+    })
     // Before the job can have begun.
     state = await findImportState(tx, projectId)
   }).catch(asSentence)

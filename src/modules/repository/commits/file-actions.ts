@@ -135,12 +135,19 @@ async function requireFree(tree: TreeEdit, path: string, except?: string): Promi
   if (!isSafePath(path) || path.split('/').slice(0, -1).some(isReadByGit)) throw invalid(`invalid path: '${path}'`)
 }
 
-/** Base64 as clients send it: with line breaks, possibly without padding. */
-const base64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/
-
 function contentOf({ content = '', encoding }: FileAction): Buffer {
   if (encoding !== 'base64') return Buffer.from(content)
-  // Node skips invalid Base64 characters, which would store a different content.
-  if (!base64.test(content)) throw invalid('The content is not valid Base64')
+  if (!isBase64(content)) throw invalid('The content is not valid Base64')
   return Buffer.from(content, 'base64')
+}
+
+/**
+ * Whether text is Base64 as clients send it: with line breaks, possibly without padding. Node skips other characters and what is left of
+ * a group, which would store a different content: a blank within is a `+` that a form did not encode.
+ */
+function isBase64(content: string): boolean {
+  const text = content.replaceAll(/[\r\n]+/g, '').trim()
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return false
+  const digits = text.length - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
+  return digits % 4 !== 1 && (digits === text.length || text.length % 4 === 0)
 }

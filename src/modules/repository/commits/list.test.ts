@@ -30,8 +30,9 @@ describe('GET /projects/:id/repository/commits', () => {
         ['ref_name=main~6..main~1', ['main~6..main~1']],
         ['ref_name=v1~2..v1^0', ['v1~2..v1']],
         ['ref_name=main~999', ['--max-count=0', 'main']],
-        ['all=true', ['--branches', '--tags']],
-        ['all=true&ref_name=nope', ['--branches', '--tags']],
+        ['all=true', ['--all']],
+        ['all=true&ref_name=nope', ['--all']],
+        ['all=true&path=dir1/file1', ['--all', '--', 'dir1/file1']],
         ['first_parent=true', ['--first-parent', 'main']],
         ['order=topo', ['--topo-order', 'main']],
         ['order=default', ['main']],
@@ -65,6 +66,21 @@ describe('GET /projects/:id/repository/commits', () => {
         expect(paged, `${seed} ${query}`).toEqual(expected)
       }
     }
+  })
+
+  test('D1-COMMITS-ALL: commits of all refs are those of every ref that clients can fetch', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    const first = repository.commit({ a: '1' })
+    const made = ['refs/other/x', 'refs/merge-requests/1/head', 'refs/keep-around/x', 'refs/stithy/undo/1'].map(
+      (name) => {
+        const oid = repository.commit({ a: name }, { parents: [first], branch: 'made' })
+        repository.git('update-ref', name, oid)
+        repository.git('update-ref', '-d', 'refs/heads/made')
+        return oid
+      },
+    )
+    const { json } = await world.root.get(`/projects/${id}/repository/commits?all=true`)
+    expect(ids(json).toSorted()).toEqual([first, ...made.slice(0, 2)].toSorted())
   })
 
   test('D1-COMMITS-REF-NAME D1-COMMITS-ALL: commits of a missing ref are an empty list', async ({ world }) => {

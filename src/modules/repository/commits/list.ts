@@ -43,12 +43,12 @@ export async function commitsPage(
 ): Promise<Paged<Commit>> {
   if (page.keyset) throw new Failure('unsupported', 'Keyset pagination is not yet available for this type of request')
   const when = period(filters)
-  const range = filters.all ? undefined : await findRange(repo, filters.ref_name || unnamed, unnamed)
+  const named = (!filters.all && filters.ref_name) || unnamed
+  const range = await findRange(repo, named, unnamed)
   if (!when || (!filters.all && !range)) return nothing
   const path = filters.path?.replace(/\/+$/, '')
   const history: HistoryFilters = {
-    from: 'all',
-    ...range,
+    ...(filters.all || !range ? { from: 'all' } : range),
     ...when,
     ...(path && { path, follow: await isFile(repo, range?.from ?? [], path) }),
     firstParent: filters.first_parent,
@@ -95,7 +95,7 @@ const maxCounted = ({ follow }: HistoryFilters) => (follow ? countedFollowing : 
 /** A total, unless it exceeds the maximum: then no page reports it, not even the last. */
 const upTo = (most: number, count: number): number | undefined => (count > most ? undefined : count)
 
-/** Only files of one of the tips can be followed; directories and missing paths are matched as given. */
+/** Only files of one of the tips (of all refs: of the default branch) can be followed; directories and missing paths are matched as given. */
 async function isFile(repo: Repository, tips: readonly Oid[], path: string): Promise<boolean> {
   const entries = await Promise.all(tips.map((tip) => findEntry(repo, tip, path)))
   return entries.some((entry) => entry?.type === 'blob')

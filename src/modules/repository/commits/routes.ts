@@ -43,7 +43,10 @@ export const commitRoutes = [
       path: Optional(
         FilePath({ maxLength: maxListedPathLength, description: 'Only commits that change this file or directory' }),
       ),
-      all: Flag({ default: false, description: 'Return commits of all branches and tags; ignores `ref_name`' }),
+      all: Flag({
+        default: false,
+        description: 'Return commits of all refs, also those of merge requests; ignores `ref_name`',
+      }),
       with_stats: Flag({ default: false, description: 'Include counts of added and removed lines' }),
       first_parent: Flag({ default: false, description: 'Follow only the first parent of merge commits' }),
       order: OneOf(['default', 'topo'], {

@@ -48,6 +48,30 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     expect(project.repository.git('fsck', '--strict')).toBe('')
   })
 
+  test('Base64 may have line breaks and no padding, and a + that a form did not encode is refused', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const { id } = await withFile(world, [[ann, 'developer']])
+    const bytes = Buffer.from([0xfb, 0xff, 0xbf, 0xfb, 0xff])
+    const text = bytes.toString('base64')
+    const at = (name: string) => fileOf(id, name)
+    const fields = { branch: 'main', commit_message: 'Add it', encoding: 'base64' }
+    for (const [name, content] of [
+      ['padded', text],
+      ['bare', text.replaceAll('=', '')],
+      ['lines', `\r\n${text.slice(0, 3)}\n${text.slice(3)}\n`],
+    ] as const) {
+      expect((await ann.post(at(name), { ...fields, content })).status, name).toBe(201)
+      const { content: stored } = (await ann.get(`${at(name)}?ref=main`)).json
+      expect(stored, name).toBe(text)
+    }
+    const form = `${new URLSearchParams(fields)}&content=${text}`
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const sent = await ann.send('POST', at('form'), { headers, body: form })
+    expect([sent.status, text.includes('+')]).toEqual([400, true])
+  })
+
   test('D1-FILE-ENCODING: content is text unless encoding is base64, even if it looks like it', async ({ world }) => {
     const project = await withFile(world)
     let count = 0
