@@ -55,6 +55,7 @@ export { findDonePush, type NewPush, type PushTarget } from './pushes/queries.ts
 export { recoverPushes, releaseLocks } from './pushes/recovery.ts'
 export { repositoryFacts } from './pushes/repository-facts.ts'
 export { decideSide } from './pushes/side-decide.ts'
+export { inTurn, retryWhileStale } from './pushes/writers.ts'
 export { commitToSideRepository, mainRefOf, type SideEdit } from './side-commits/commit.ts'
 export { checkSideRepositories } from './side-repositories/check.ts'
 export {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ctx } from '../../../api/ctx.ts'
 import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
 import { branchRef, type RefName } from '../../../git/format/ref-name.ts'
@@ -11,11 +10,11 @@ import { TreeEdit } from '../../../git/objects/tree-edit.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { conflict, type Failure, invalid } from '../../../kernel/failure.ts'
-import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { initialBranch } from '../../projects/index.ts'
 import { sizeViolationOf } from '../large-files/size-limit.ts'
 import { moveSideRefs } from '../pushes/move-refs.ts'
+import { inTurn, retryWhileStale } from '../pushes/writers.ts'
 import { openHeldForWriting } from '../side-repositories/open.ts'
 import { findSideRepositoryById, type SideRepository } from '../side-repositories/queries.ts'
 
@@ -36,9 +35,6 @@ export type SideCommitRequest = {
   /** The commit that the caller read, or null if there was none. A `conflict` failure if the branch is elsewhere. */
   readonly expectedHead?: Oid | null | undefined
 }
-
-/** Maximum retries when other processes move the branch first. */
-const attempts = 30
 
 const overtaken = (): Failure => conflict('The repository was changed meanwhile. Refresh and try again.')
 
@@ -65,20 +61,18 @@ export async function commitToSideRepository(
   const repo = await openHeldForWriting(ctx, row)
   // The first push may have named it since the row was read.
   const ref = mainRefOf(row.default_branch === null ? ((await findSideRepositoryById(ctx.db, row.id)) ?? row) : row)
-  return runExclusive(`${repo.gitDir} ${ref}`, async () => {
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      const tip = (await readRef(repo, ref)) ?? null
-      if (request.expectedHead !== undefined && request.expectedHead !== tip) throw overtaken()
-      const head = tip === null ? undefined : await readTip(repo, tip)
-      const made = await makeCommit(ctx, repo, head, request)
-      if (!made) return { commit: head }
-      await requireRoomFor(made.objects)
-      const change = { name: ref, from: tip, to: made.commit.oid }
-      if ((await moveSideRefs(ctx, row.id, repo, [change], made.store)) === 'moved') return { commit: made.commit }
-      await sleep(5 * Math.min(attempt, 6) * Math.random())
-    }
-    throw overtaken()
-  })
+  const tryOnce = async (): Promise<{ commit: Commit | undefined } | 'stale'> => {
+    const tip = (await readRef(repo, ref)) ?? null
+    if (request.expectedHead !== undefined && request.expectedHead !== tip) throw overtaken()
+    const head = tip === null ? undefined : await readTip(repo, tip)
+    const made = await makeCommit(ctx, repo, head, request)
+    if (!made) return { commit: head }
+    await requireRoomFor(made.objects)
+    const change = { name: ref, from: tip, to: made.commit.oid }
+    const outcome = await moveSideRefs(ctx, row.id, repo, [change], made.store)
+    return outcome === 'moved' ? { commit: made.commit } : outcome
+  }
+  return inTurn(repo, ref, () => retryWhileStale(tryOnce, overtaken))
 }
 
 async function makeCommit(

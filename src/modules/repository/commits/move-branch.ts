@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
@@ -8,9 +7,8 @@ import { packedBytes } from '../../../git/objects/pack.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure, invalid } from '../../../kernel/failure.ts'
-import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import { moveRefs, sizeViolation } from '../../pushes/index.ts'
+import { inTurn, moveRefs, retryWhileStale, sizeViolation } from '../../pushes/index.ts'
 import { type RefusalKind, refusalOf } from './branch-access.ts'
 
 /** The branch that a commit is created on. */
@@ -30,9 +28,6 @@ export type MadeCommit = {
   store(): Promise<void>
 }
 
-/** Maximum retries when other processes move the branch first. */
-const attempts = 30
-
 export const lostRace = (branch: string): Failure =>
   invalid(`Could not update branch ${branch}. Please refresh and try again.`)
 
@@ -48,8 +43,7 @@ const isCollision = (error: unknown): error is Failure => error instanceof Failu
 
 /**
  * Moves the branch to the commit that `make` creates on its tip (`null`: the branch is new). If the branch moved in the
- * meantime, calls `make` again, which decides whether the change still applies. Writers of a branch are serialised
- * within this process; compare-and-swap detects those in other processes.
+ * meantime, calls `make` again, which decides whether the change still applies.
  */
 export function moveBranch(
   ctx: Ctx,
@@ -57,29 +51,26 @@ export function moveBranch(
   make: (tip: Oid | null) => Promise<MadeCommit>,
 ): Promise<Commit> {
   ctx.outside?.prepare()
-  return runExclusive(`${repo.gitDir} ${ref}`, async () => {
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      const tip = (await readRef(repo, ref)) ?? null
-      const { commit, objects = [], store } = await make(tip)
-      // Before they are stored: what was refused would count until maintenance removes it.
-      const tooMuch = await sizeViolation(ctx, project.id, () => packedBytes(objects))
-      if (tooMuch !== undefined) throw refusalOf(refusal)(tooMuch)
-      try {
-        const change = { name: ref, from: tip, to: commit.oid }
-        const continues = tip !== null && commit.parents.includes(tip)
-        const outcome = await moveRefs(ctx, project.id, repo, [change], {
-          refusal: refusalOf(refusal),
-          makes: 'tips',
-          continues,
-          store,
-        })
-        if (outcome === 'moved') return commit
-      } catch (error) {
-        if (isCollision(error)) throw unusableName(branch, 'Branch name is invalid')
-        throw error
-      }
-      await sleep(5 * Math.min(attempt, 6) * Math.random())
+  const tryOnce = async (): Promise<Commit | 'stale'> => {
+    const tip = (await readRef(repo, ref)) ?? null
+    const { commit, objects = [], store } = await make(tip)
+    // Before they are stored: what was refused would count until maintenance removes it.
+    const tooMuch = await sizeViolation(ctx, project.id, () => packedBytes(objects))
+    if (tooMuch !== undefined) throw refusalOf(refusal)(tooMuch)
+    try {
+      const change = { name: ref, from: tip, to: commit.oid }
+      const continues = tip !== null && commit.parents.includes(tip)
+      const outcome = await moveRefs(ctx, project.id, repo, [change], {
+        refusal: refusalOf(refusal),
+        makes: 'tips',
+        continues,
+        store,
+      })
+      return outcome === 'moved' ? commit : outcome
+    } catch (error) {
+      if (isCollision(error)) throw unusableName(branch, 'Branch name is invalid')
+      throw error
     }
-    throw lostRace(branch)
-  })
+  }
+  return inTurn(repo, ref, () => retryWhileStale(tryOnce, () => lostRace(branch)))
 }

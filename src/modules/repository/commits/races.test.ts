@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { deleteProjectRow } from '../../../../test/tables/projects.ts'
@@ -13,9 +14,14 @@ async function raced(
   world: World,
   action: FileAction,
   meanwhile: (attempt: number) => Record<string, string> | undefined,
+  {
+    branch = 'main',
+    onIntent = async () => {},
+  }: { readonly branch?: string; readonly onIntent?: (projectId: number) => Promise<unknown> } = {},
 ) {
   const project = await storedProject(world)
   const first = project.repository.commit({ 'a.txt': 'a\n', 'b.txt': 'b\n' })
+  if (branch !== 'main') project.repository.git('branch', branch)
   const ctx = await world.app.open({
     id: 1,
     username: 'root',
@@ -32,7 +38,7 @@ async function raced(
   const intended: { readonly commit: Oid; readonly tip: string }[] = []
   const making = createCommit(ctx, {
     project: (await loadProject(String(project.id), ctx))!,
-    branch: 'main',
+    branch,
     start: {},
     actions: [action],
     message: 'Mine',
@@ -43,7 +49,10 @@ async function raced(
     },
     refusal: 'invalid',
     stale: () => 'stale',
-    intend: async (commit) => intended.push({ commit, tip: project.repository.git('rev-parse', 'main') }),
+    async intend(commit) {
+      intended.push({ commit, tip: project.repository.git('rev-parse', 'main') })
+      await onIntent(project.id)
+    },
   })
   const outcome = await making.then(
     () => 'made',
@@ -89,6 +98,20 @@ describe('branches that move during a commit', () => {
     const { outcome, attempts, git } = await raced(world, update, (n) => ({ other: `${n}` }))
     expect(outcome).toBe('Could not update branch main. Please refresh and try again.')
     expect(git('log', '--format=%s', 'main').split('\n')).toHaveLength(attempts + 1)
+  })
+
+  test('a deletion of the branch takes its turn after a commit that has begun', async ({ world }) => {
+    let deletion: Promise<{ readonly status: number }> | undefined
+    const { outcome, attempts, git } = await raced(world, update, () => undefined, {
+      branch: 'topic',
+      async onIntent(projectId) {
+        deletion = world.root.delete(`/projects/${projectId}/repository/branches/topic`)
+        // Without turns it would end now.
+        await Promise.race([deletion, sleep(500)])
+      },
+    })
+    expect([outcome, attempts, (await deletion!).status]).toEqual(['made', 1, 204])
+    expect(git('branch', '--list', 'topic')).toBe('')
   })
 })
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchRef, type RefName } from '../../../git/format/ref-name.ts'
@@ -8,9 +7,8 @@ import type { NewSignature } from '../../../git/objects/objects.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { conflict, type Failure, forbidden } from '../../../kernel/failure.ts'
-import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import { actorOf, callerSignature, findAccount } from '../../accounts/index.ts'
-import { moveRefs } from '../../pushes/index.ts'
+import { inTurn, moveRefs, retryWhileStale } from '../../pushes/index.ts'
 import { updateClosingIssues } from '../closing/close.ts'
 import { targetRepository } from './heads.ts'
 import { bringLargeFiles } from './large-files.ts'
@@ -39,14 +37,13 @@ const wentWrong = 'Something went wrong during merge'
 
 /**
  * Merges the head of an open merge request. The caller is already authorised. The row has the state `locked` meanwhile, which is
- * always released. Fails if the merge request is not open any more, or conflicts with a merge made meanwhile. Merges into one
- * branch take turns within a process; between processes compare-and-swap detects the race.
+ * always released. Fails if the merge request is not open any more, or conflicts with a merge made meanwhile.
  */
 export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: MergeOptions): Promise<void> {
   ctx.outside?.prepare()
   const repo = targetRepository(ctx, row)
   const ref = branchRef(row.target_branch)!
-  return runExclusive(`${repo.gitDir} ${ref}`, async () => {
+  return inTurn(repo, ref, async () => {
     const merging: Merging = {
       token: randomUUID(),
       user_id: ctx.actor!.id,
@@ -83,9 +80,6 @@ async function withCurrentClosing(ctx: Ctx, row: MergingRow): Promise<MergingRow
   return { ...row, closing: (await findMerging(ctx.db, row.id))?.closing ?? [] }
 }
 
-/** Maximum attempts while others move the branch first. */
-const attempts = 30
-
 /** A merge whose row is locked, and the branch that it moves. */
 type Begun = {
   readonly row: MergingRow
@@ -97,12 +91,10 @@ type Begun = {
 async function moveTarget(ctx: Ctx, begun: Begun, options: MergeOptions): Promise<Outcome> {
   const { row, merging } = begun
   const author = merging.squash ? await signatureOf(ctx, row.author_id) : callerSignature(ctx)
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    const outcome = await tryToMove(ctx, begun, { ...options, author })
-    if (outcome !== 'stale') return outcome
-    await sleep(5 * Math.min(attempt, 6) * Math.random())
-  }
-  throw conflict(`Could not update branch ${row.target_branch}. Please refresh and try again.`)
+  return retryWhileStale(
+    () => tryToMove(ctx, begun, { ...options, author }),
+    () => conflict(`Could not update branch ${row.target_branch}. Please refresh and try again.`),
+  )
 }
 
 async function tryToMove(
