@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { passChecks } from '../objects/file-check.ts'
-import { newObject, writeTree } from '../objects/objects.ts'
+import { newObject, treeObject, writeObjects } from '../objects/objects.ts'
 import { TestGit, type TestRepository } from '../testing.ts'
 import { isReadByGit, isSafePath } from './safe-path.ts'
 
@@ -109,8 +109,11 @@ describe('safe paths', () => {
   test('a path is safe exactly if git accepts it in a push', async () => {
     const blob = newObject('blob', Buffer.from('x'))
     const trees = new Map<string, string>()
-    for (const name of names)
-      trees.set(name, await writeTree(repository.repo, [{ mode: '160000', name, oid: blob.oid }]))
+    for (const name of names) {
+      const tree = treeObject([{ mode: '160000', name, oid: blob.oid }])
+      await writeObjects(repository.repo, [tree])
+      trees.set(name, tree.oid)
+    }
     const { stdout, stderr } = spawnSync('git', ['-C', repository.gitDir, 'fsck', '--strict'], { encoding: 'utf8' })
     const reported = new Set(
       [...`${stdout}${stderr}`.matchAll(/in tree ([0-9a-f]+): hasDotgit/g)].map((match) => match[1]),

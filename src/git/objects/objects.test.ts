@@ -7,17 +7,10 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { Git } from '../git.ts'
 import type { Repository } from '../repository/repository.ts'
 import { Runner } from '../runner/client.ts'
-import {
-  commitObject,
-  type NewTreeEntry,
-  newObject,
-  treeObject,
-  writeCommit,
-  writeObject,
-  writeObjects,
-  writeTree,
-} from './objects.ts'
+import { commitObject, newObject, treeObject, writeObjects } from './objects.ts'
 import { storeObjects } from './pack.ts'
+import { prepareCommit } from './prepare-commit.ts'
+import { TreeEdit } from './tree-edit.ts'
 
 let folder: string
 let git: Git
@@ -42,20 +35,19 @@ afterAll(async () => {
 
 describe('objects written without git', () => {
   test('objects are written as by git and pass its checks', async () => {
-    const blob = await writeObject(repo, 'blob', Buffer.from('hello\n'))
-    expect(blob).toBe('ce013625030ba8dba906f756967f9e9ca394464a')
-    expect(await writeObject(repo, 'blob', Buffer.from('hello\n'))).toBe(blob)
-    const inner = await writeTree(repo, [{ mode: '100755', name: 'run', oid: blob }])
-    const entries: NewTreeEntry[] = ['a.b', 'a-b', 'ä', 'z'].map((name) => ({ mode: '100644', name, oid: blob }))
-    const tree = await writeTree(repo, [...entries, { mode: '40000', name: 'a', oid: inner }])
+    const blob = newObject('blob', Buffer.from('hello\n'))
+    expect(blob.oid).toBe('ce013625030ba8dba906f756967f9e9ca394464a')
+    const edit = await TreeEdit.of(repo, undefined)
+    for (const path of ['a.b', 'a-b', 'ä', 'z']) await edit.put(path, { mode: '100644', oid: blob.oid })
+    await edit.put('a/run', { mode: '100755', oid: blob.oid })
+    const { tree, objects } = await edit.finish()
     const who = { name: 'Ann <x>', email: 'ann@example.com', at: new Date('2020-01-02T03:04:05Z') }
-    const commit = await writeCommit(repo, {
-      tree,
-      parents: [],
-      author: who,
-      committer: { ...who, name: '<>' },
-      message: 'First\n',
-    })
+    const newCommit = { tree, parents: [], author: who, committer: { ...who, name: '<>' }, message: 'First\n' }
+    const prepared = prepareCommit(repo, newCommit, [blob, ...objects], edit)
+    await prepared.store()
+    // An existing object is replaced by itself.
+    await prepared.store()
+    const commit = prepared.commit.oid
     expect(realGit('fsck', '--strict', commit)).toBe('')
     expect(realGit('-c', 'core.quotePath=false', 'ls-tree', '--name-only', commit).split('\n')).toEqual([
       'a-b',

@@ -105,13 +105,6 @@ async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promi
   await syncFolders([repo.objectDir, ...folders])
 }
 
-/** Stores one object. */
-export async function writeObject(repo: Repository, type: ObjectType, content: Buffer): Promise<Oid> {
-  const object = newObject(type, content)
-  await writeObjects(repo, [object])
-  return object.oid
-}
-
 function placeOf(repo: Repository, object: NewObject): Place {
   const folder = join(repo.objectDir, object.oid.slice(0, 2))
   const path = join(folder, object.oid.slice(2))
@@ -173,7 +166,7 @@ export type NewTreeEntry = {
 export const treeOrderKey = ({ mode, name }: Pick<NewTreeEntry, 'mode' | 'name'>): Buffer =>
   pathToBytes(/^0?40000$/.test(mode) ? `${name}/` : name)
 
-/** A tree of entries that are already in git's order. */
+/** A tree of entries that are already in git's order, with distinct names. */
 export const treeObject = (sorted: readonly NewTreeEntry[]): NewObject =>
   newObject(
     'tree',
@@ -185,13 +178,6 @@ export const treeObject = (sorted: readonly NewTreeEntry[]): NewObject =>
       ]),
     ),
   )
-
-/** Writes a tree of entries in any order. Names must be valid and distinct. */
-export async function writeTree(repo: Repository, entries: readonly NewTreeEntry[]): Promise<Oid> {
-  const tree = treeObject(entries.toSorted((a, b) => Buffer.compare(treeOrderKey(a), treeOrderKey(b))))
-  await writeObjects(repo, [tree])
-  return tree.oid
-}
 
 /** Identity and time, or seconds since 1970, which may be beyond the range of dates; the zone is formatted as `+0200`. */
 export type NewSignature = {
@@ -234,13 +220,6 @@ export function commitObject({ tree, parents, author, committer, message }: NewC
   return newObject('commit', Buffer.from(lines.join('\n')))
 }
 
-/** Stores a commit. */
-export async function writeCommit(repo: Repository, commit: NewCommit): Promise<Oid> {
-  const object = commitObject(commit)
-  await writeObjects(repo, [object])
-  return object.oid
-}
-
 export type NewTag = {
   readonly name: string
   readonly target: Oid
@@ -250,7 +229,7 @@ export type NewTag = {
 }
 
 /** Stores an annotated tag. The caller creates its ref. */
-export function writeTag(repo: Repository, { name, target, targetType, tagger, message }: NewTag): Promise<Oid> {
+export async function writeTag(repo: Repository, { name, target, targetType, tagger, message }: NewTag): Promise<Oid> {
   const text = message.replaceAll('\0', '')
   const lines = [
     `object ${target}`,
@@ -260,5 +239,7 @@ export function writeTag(repo: Repository, { name, target, targetType, tagger, m
     '',
     text.endsWith('\n') ? text : `${text}\n`,
   ]
-  return writeObject(repo, 'tag', Buffer.from(lines.join('\n')))
+  const tag = newObject('tag', Buffer.from(lines.join('\n')))
+  await writeObjects(repo, [tag])
+  return tag.oid
 }

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { branchRef, type RefName } from '../../../git/format/ref-name.ts'
-import { writeCommit, writeObject, writeTree } from '../../../git/objects/objects.ts'
+import { newObject, treeObject } from '../../../git/objects/objects.ts'
+import { prepareCommit } from '../../../git/objects/prepare-commit.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { initialBranch, type Located, openForWriting } from '../../projects/index.ts'
@@ -22,16 +23,17 @@ export async function commitReadme(
   if (!name) throw invalidFields({ default_branch: ['is invalid'] })
   const repo = await openForWriting(ctx, { ...project, default_branch: branch })
   const text = `# ${project.name}\n\n${project.description ?? ''}`
-  const blob = await writeObject(repo, 'blob', Buffer.from(text))
-  const tree = await writeTree(repo, [{ mode: '100644', name: 'README.md', oid: blob }])
+  const blob = newObject('blob', Buffer.from(text))
+  const tree = treeObject([{ mode: '100644', name: 'README.md', oid: blob.oid }])
   const who = callerSignature(ctx)
-  const to = await writeCommit(repo, { tree, parents: [], author: who, committer: who, message: 'Initial commit' })
+  const newCommit = { tree: tree.oid, parents: [], author: who, committer: who, message: 'Initial commit' }
+  const { commit, store } = prepareCommit(repo, newCommit, [blob, tree])
   const names = new Set(also === undefined ? [name] : [name, also])
   return moveRefs(
     ctx,
     project.id,
     repo,
-    [...names].map((each) => ({ name: each, from: null, to })),
-    { begins: true },
+    [...names].map((each) => ({ name: each, from: null, to: commit.oid })),
+    { begins: true, store },
   )
 }

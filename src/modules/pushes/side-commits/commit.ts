@@ -2,10 +2,11 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
 import { branchRef, type RefName } from '../../../git/format/ref-name.ts'
 import { isReadByGit, isSafePath } from '../../../git/format/safe-path.ts'
-import { type Commit, cacheCommit, parseCommit, readTip } from '../../../git/objects/commits.ts'
+import { type Commit, readTip } from '../../../git/objects/commits.ts'
 import { passChecks } from '../../../git/objects/file-check.ts'
-import { commitObject, type NewObject, newObject } from '../../../git/objects/objects.ts'
-import { packedBytes, storeObjects } from '../../../git/objects/pack.ts'
+import { type NewObject, newObject } from '../../../git/objects/objects.ts'
+import { packedBytes } from '../../../git/objects/pack.ts'
+import { type PreparedCommit, prepareCommit } from '../../../git/objects/prepare-commit.ts'
 import { TreeEdit } from '../../../git/objects/tree-edit.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -80,30 +81,16 @@ async function makeCommit(
   repo: Repository,
   head: Commit | undefined,
   { message, author, edits }: SideCommitRequest,
-): Promise<{ commit: Commit; objects: readonly NewObject[]; store(): Promise<void> } | undefined> {
+): Promise<PreparedCommit | undefined> {
   const edit = await TreeEdit.of(repo, head?.tree)
   const contents = await applyEdits(repo, edit, typeof edits === 'function' ? await edits(repo, head) : edits)
   const { tree, objects, added } = await edit.finish()
   if (tree === (head?.tree ?? emptyTreeOid)) return undefined
   const committer = callerSignature(ctx)
-  const object = commitObject({
-    tree,
-    parents: head ? [head.oid] : [],
-    author: { ...committer, ...author },
-    committer,
-    message,
-  })
-  const commit = parseCommit(object.oid, object.content)
-  const stored = [...contents.filter(({ oid }) => added.has(oid)), ...objects, object]
-  return {
-    commit,
-    objects: stored,
-    async store() {
-      await storeObjects(repo, stored)
-      edit.cacheTrees()
-      cacheCommit(repo, commit)
-    },
-  }
+  const parents = head ? [head.oid] : []
+  const newCommit = { tree, parents, author: { ...committer, ...author }, committer, message }
+  const below = [...contents.filter(({ oid }) => added.has(oid)), ...objects]
+  return prepareCommit(repo, newCommit, below, edit)
 }
 
 const regularFile = '100644'

@@ -2,8 +2,8 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import type { Commit } from '../../../git/objects/commits.ts'
-import type { NewObject } from '../../../git/objects/objects.ts'
 import { packedBytes } from '../../../git/objects/pack.ts'
+import type { PreparedCommit } from '../../../git/objects/prepare-commit.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure, invalid } from '../../../kernel/failure.ts'
@@ -18,14 +18,6 @@ export type Target = {
   readonly branch: string
   readonly ref: RefName
   readonly refusal: RefusalKind
-}
-
-/** A new commit, with the function that stores its objects. */
-export type MadeCommit = {
-  readonly commit: Commit
-  /** What the caller brings, for the size limit of the repository. Default: nothing of any size. */
-  readonly objects?: readonly NewObject[]
-  store(): Promise<void>
 }
 
 export const lostRace = (branch: string): Failure =>
@@ -48,12 +40,12 @@ const isCollision = (error: unknown): error is Failure => error instanceof Failu
 export function moveBranch(
   ctx: Ctx,
   { project, repo, branch, ref, refusal }: Target,
-  make: (tip: Oid | null) => Promise<MadeCommit>,
+  make: (tip: Oid | null) => Promise<PreparedCommit>,
 ): Promise<Commit> {
   ctx.outside?.prepare()
   const tryOnce = async (): Promise<Commit | 'stale'> => {
     const tip = (await readRef(repo, ref)) ?? null
-    const { commit, objects = [], store } = await make(tip)
+    const { commit, objects, store } = await make(tip)
     // Before they are stored: what was refused would count until maintenance removes it.
     const tooMuch = await sizeViolation(ctx, project.id, () => packedBytes(objects))
     if (tooMuch !== undefined) throw refusalOf(refusal)(tooMuch)

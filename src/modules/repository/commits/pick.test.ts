@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test, type World } from '../../../../test/world.ts'
-import { writeObject } from '../../../git/objects/objects.ts'
+import { newObject, writeObjects } from '../../../git/objects/objects.ts'
 import { storedProject } from './testing.ts'
 
 /** `main` and `stable` diverge after the first commit. */
@@ -82,8 +82,9 @@ describe('POST /projects/:id/repository/commits/:sha/cherry_pick', () => {
   ] as const)('a cherry-pick of a commit of the time %s is a valid commit', async ([time, kept], { world }) => {
     const { fix, pick, git, repository } = await storedLines(world)
     const text = git('cat-file', 'commit', fix).replace(/^author .*$/m, `author Eve <eve@example.com> ${time}`)
-    const odd = await writeObject(repository.repo, 'commit', Buffer.from(text))
-    git('update-ref', 'refs/heads/odd', odd)
+    const odd = newObject('commit', Buffer.from(text))
+    await writeObjects(repository.repo, [odd])
+    git('update-ref', 'refs/heads/odd', odd.oid)
     expect((await pick('odd', 'stable')).status).toBe(201)
     git('update-ref', '-d', 'refs/heads/odd')
     git('prune', '--expire=now')

@@ -1,21 +1,14 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { mergeTrees } from '../../../git/merge/merge-trees.ts'
-import {
-  type Commit,
-  cacheCommit,
-  parseCommit,
-  readCommitsWithin,
-  titleOf,
-  treeBefore,
-} from '../../../git/objects/commits.ts'
-import { commitObject, emptyTreeFor, type NewSignature, writeObjects } from '../../../git/objects/objects.ts'
+import { type Commit, readCommitsWithin, titleOf, treeBefore } from '../../../git/objects/commits.ts'
+import type { NewSignature } from '../../../git/objects/objects.ts'
+import { type PreparedCommit, prepareCommit } from '../../../git/objects/prepare-commit.ts'
 import { writtenAs } from '../../../git/objects/signature.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { findMergedBy, type MergedBy } from './merge-queries.ts'
-import type { MadeCommit } from './move-branch.ts'
 
 /** A change of a commit to apply again or revert. */
 export type Pick = {
@@ -95,19 +88,11 @@ export async function revertOf(ctx: Ctx, projectId: number, repo: Repository, co
 }
 
 /** Applies the change to a commit, as a new commit. At most one `merge-tree` process. */
-export async function applyPick(repo: Repository, pick: Pick, onto: Commit): Promise<MadeCommit> {
+export async function applyPick(repo: Repository, pick: Pick, onto: Commit): Promise<PreparedCommit> {
   const tree = await mergeTrees(repo, { base: pick.base, ours: onto.tree, theirs: pick.theirs })
   if (tree === 'conflict') throw notApplicable(pick, 'conflict')
   if (tree === onto.tree) throw notApplicable(pick, 'empty')
-  const object = commitObject({ ...pick, tree, parents: [onto.oid] })
-  const commit = parseCommit(object.oid, object.content)
-  return {
-    commit,
-    async store() {
-      await writeObjects(repo, [...emptyTreeFor(tree), object])
-      cacheCommit(repo, commit)
-    },
-  }
+  return prepareCommit(repo, { ...pick, tree, parents: [onto.oid] })
 }
 
 const notApplicable = ({ verbs: [infinitive, participle], noun }: Pick, code: 'conflict' | 'empty'): Failure =>

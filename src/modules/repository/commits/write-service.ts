@@ -2,9 +2,8 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { commitStats } from '../../../git/history/changes.ts'
-import { type Commit, cacheCommit, parseCommit, readCommit } from '../../../git/objects/commits.ts'
-import { commitObject } from '../../../git/objects/objects.ts'
-import { storeObjects } from '../../../git/objects/pack.ts'
+import { type Commit, readCommit } from '../../../git/objects/commits.ts'
+import { type PreparedCommit, prepareCommit } from '../../../git/objects/prepare-commit.ts'
 import { TreeEdit } from '../../../git/objects/tree-edit.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { invalid } from '../../../kernel/failure.ts'
@@ -14,7 +13,7 @@ import { openForWriting, openRepository, type ProjectSubject } from '../../proje
 import { type RefusalKind, requireBranchAccess } from './branch-access.ts'
 import { applyActions, type FileAction, touchedPaths } from './file-actions.ts'
 import { bringLargeFiles, NewLargeFiles } from './large-files.ts'
-import { lostRace, type MadeCommit, moveBranch, type Target } from './move-branch.ts'
+import { lostRace, moveBranch, type Target } from './move-branch.ts'
 import { requireFresh } from './stale-check.ts'
 import { findStart, refuseBranchName, type Start } from './start-point.ts'
 
@@ -73,14 +72,14 @@ async function makeCommit(
   repo: Repository,
   from: Commit | undefined,
   { project, start, actions, message, author, counted }: CommitRequest,
-): Promise<MadeCommit> {
+): Promise<PreparedCommit> {
   const edit = await TreeEdit.of(repo, from?.tree)
   const largeFiles = await NewLargeFiles.of(ctx, project, repo, edit)
   const contents = await applyActions(repo, edit, actions, largeFiles?.pointerTo)
   const { tree, objects, added } = await edit.finish()
   if (tree === (from?.tree ?? emptyTreeOid)) throw invalid('Nothing would change: the commit would be empty')
   const committer = callerSignature(ctx)
-  const object = commitObject({
+  const newCommit = {
     tree,
     parents: from ? [from.oid] : [],
     author: {
@@ -90,20 +89,17 @@ async function makeCommit(
     },
     committer,
     message,
-  })
-  const commit = parseCommit(object.oid, object.content)
-  const stored = [...contents.filter(({ oid }) => added.has(oid)), ...objects, object]
+  }
+  const below = [...contents.filter(({ oid }) => added.has(oid)), ...objects]
+  const prepared = prepareCommit(repo, newCommit, below, edit)
   return {
-    commit,
-    objects: stored,
+    ...prepared,
     async store() {
       if (from && start.other) await bringLargeFiles(ctx, project, repo, { commit: from.oid, of: start.other.id })
       await largeFiles?.store()
-      await storeObjects(repo, stored)
-      edit.cacheTrees()
-      cacheCommit(repo, commit)
+      await prepared.store()
       // The request for the statistics reports the error.
-      if (counted) commitStats(repo, commit.oid).catch(() => {})
+      if (counted) commitStats(repo, prepared.commit.oid).catch(() => {})
     },
   }
 }

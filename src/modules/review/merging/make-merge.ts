@@ -3,8 +3,9 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { isAncestor } from '../../../git/history/ancestry.ts'
 import { listCommitIds } from '../../../git/history/history.ts'
 import { mergeCommits } from '../../../git/merge/merge-commits.ts'
-import { cacheCommit, parseCommit, readCommits } from '../../../git/objects/commits.ts'
-import { commitObject, emptyTreeFor, type NewSignature, writeObjects } from '../../../git/objects/objects.ts'
+import { readCommits } from '../../../git/objects/commits.ts'
+import type { NewSignature } from '../../../git/objects/objects.ts'
+import { prepareCommit } from '../../../git/objects/prepare-commit.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { mergeMessage, squashMessage } from './messages.ts'
@@ -46,27 +47,31 @@ export async function makeMerge(
   const tree = await mergeCommits(repo, target, source)
   if (tree === 'conflict') return 'conflict'
   const committer = callerSignature(ctx)
-  const objects = emptyTreeFor(tree)
-  const add = (parents: readonly Oid[], message: string, author: NewSignature): Oid => {
-    const object = commitObject({ tree, parents, author, committer, message })
-    objects.push(object)
-    return object.oid
-  }
-  const squashed = options.squash ? await messageOfSquash(repo, row, { source, target }, options) : undefined
-  const squashCommit = squashed === undefined ? null : add([target], squashed, { ...options.author, at: committer.at })
-  const head = squashCommit ?? source
-  const mergeCommit =
+  const message = options.squash ? await messageOfSquash(repo, row, { source, target }, options) : undefined
+  const author = { ...options.author, at: committer.at }
+  const squash =
+    message === undefined ? undefined : prepareCommit(repo, { tree, parents: [target], author, committer, message })
+  const head = squash?.commit.oid ?? source
+  const merge =
     row.target.merge_method === 'ff'
-      ? null
-      : add([target, head], options.merge_commit_message || mergeMessage(row), committer)
+      ? undefined
+      : prepareCommit(
+          repo,
+          {
+            tree,
+            parents: [target, head],
+            author: committer,
+            committer,
+            message: options.merge_commit_message || mergeMessage(row),
+          },
+          squash?.objects,
+        )
+  const last = merge ?? squash
   return {
-    to: mergeCommit ?? head,
-    mergeCommit,
-    squashCommit,
-    async store() {
-      await writeObjects(repo, objects)
-      for (const { oid, type, content } of objects) if (type === 'commit') cacheCommit(repo, parseCommit(oid, content))
-    },
+    to: merge?.commit.oid ?? head,
+    mergeCommit: merge?.commit.oid ?? null,
+    squashCommit: squash?.commit.oid ?? null,
+    store: async () => last?.store(),
   }
 }
 

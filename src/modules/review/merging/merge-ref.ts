@@ -2,8 +2,8 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import { mergeCommits } from '../../../git/merge/merge-commits.ts'
-import { cacheCommit, parseCommit, readCommit } from '../../../git/objects/commits.ts'
-import { commitObject, emptyTreeFor, writeObjects } from '../../../git/objects/objects.ts'
+import { readCommit } from '../../../git/objects/commits.ts'
+import { prepareCommit } from '../../../git/objects/prepare-commit.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { updateRefs } from '../../../git/refs/update-refs.ts'
 import { Failure, invalid, rowNotFound } from '../../../kernel/failure.ts'
@@ -49,19 +49,19 @@ async function mergeOnce(ctx: Ctx, subject: MergeRequestSubject): Promise<Oid | 
   const tree = await mergeCommits(repo, target, source)
   if (tree === 'conflict') throw refused
   const who = callerSignature(ctx)
-  const object = commitObject({
+  const parents = [target, source]
+  const { commit, store } = prepareCommit(repo, {
     tree,
-    parents: [target, source],
+    parents,
     author: who,
     committer: who,
     message: mergeMessage(row),
   })
-  await writeObjects(repo, [...emptyTreeFor(tree), object])
-  cacheCommit(repo, parseCommit(object.oid, object.content))
+  await store()
   const outcome = await ctx.transaction(async (tx) => {
     // A deletion waits for the lock, and its job then deletes this ref, too.
     if (!(await lockMerging(tx, row.id))) throw rowNotFound()
-    return updateRefs(repo, [{ name, from: at ?? 'absent', to: object.oid }])
+    return updateRefs(repo, [{ name, from: at ?? 'absent', to: commit.oid }])
   })
-  return outcome === 'moved' ? object.oid : undefined
+  return outcome === 'moved' ? commit.oid : undefined
 }

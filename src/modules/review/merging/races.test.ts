@@ -7,7 +7,7 @@ import { test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
-import { writeCommit } from '../../../git/objects/objects.ts'
+import { prepareCommit } from '../../../git/objects/prepare-commit.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { updateRefs } from '../../../git/refs/update-refs.ts'
 import { openRepository } from '../../projects/repositories/open.ts'
@@ -129,8 +129,10 @@ async function intrude(world: World, id: number, times: number): Promise<void> {
   for (let done = 0; done < times; ) {
     const from = (await readRef(repo, name))!
     const { tree } = (await readCommit(repo, from))!
-    const to = await writeCommit(repo, { tree, parents: [from], author: who, committer: who, message: `Eve ${done}` })
-    if ((await updateRefs(repo, [{ name, from, to }])) === 'moved') done++
+    const newCommit = { tree, parents: [from], author: who, committer: who, message: `Eve ${done}` }
+    const { commit, store } = prepareCommit(repo, newCommit)
+    await store()
+    if ((await updateRefs(repo, [{ name, from, to: commit.oid }])) === 'moved') done++
   }
 }
 
