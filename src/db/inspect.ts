@@ -1,5 +1,5 @@
 import { wallClockMs } from '../kernel/clock.ts'
-import { newClient } from './client.ts'
+import { withClient } from './client.ts'
 import { connectionOptions } from './connection.ts'
 
 type ServerFacts = {
@@ -14,10 +14,8 @@ type ServerFacts = {
 }
 
 /** Asks a server for its version, its encoding, its time and how many connections it accepts. */
-export async function inspectServer(url: string): Promise<ServerFacts> {
-  const client = newClient(connectionOptions(url, 'doctor'))
-  await client.connect()
-  try {
+export const inspectServer = (url: string): Promise<ServerFacts> =>
+  withClient(connectionOptions(url, 'doctor'), async (client) => {
     const before = wallClockMs()
     const { rows } = await client.query<{
       version: string
@@ -36,7 +34,4 @@ export async function inspectServer(url: string): Promise<ServerFacts> {
       ...{ version, versionNumber: Number(number), encoding },
       ...{ clockAheadMs: ms - middle, maxConnections: connections },
     }
-  } finally {
-    await client.end()
-  }
-}
+  })

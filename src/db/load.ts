@@ -1,6 +1,5 @@
 import type pg from 'pg'
-import { newClient } from './client.ts'
-import { mapConnectionError } from './connection-errors.ts'
+import { hasTable, withClient } from './client.ts'
 import type { Tx } from './db.ts'
 import { copyIn } from './pg-internals.ts'
 import {
@@ -27,13 +26,11 @@ export type Load = {
 
 /** What is in a database that is to be restored: nothing, part of a restore, or anything else. */
 export async function contentOf(url: string): Promise<'nothing' | 'unfinished restore' | 'data'> {
-  return withClient(url, async (client) => {
-    const exists = async (name: string) =>
-      (await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [name])).rows[0]!.found
-    if (await exists(markerTable)) return 'unfinished restore'
+  return withClient(withoutTimeouts(url, 'restore'), async (client) => {
+    if (await hasTable(client, markerTable)) return 'unfinished restore'
     const { rows } = await client.query(`${relations(`c.relkind in ('r', 'p', 'v', 'm', 'f')`)} limit 1`)
     if (rows.length === 0) return 'nothing'
-    if (!(await exists('installation')) || !(await exists('users'))) return 'data'
+    if (!(await hasTable(client, 'installation')) || !(await hasTable(client, 'users'))) return 'data'
     // Only migrated.
     const { rows: used } = await client.query('select from installation union all select from users limit 1')
     return used.length === 0 ? 'nothing' : 'data'
@@ -42,7 +39,7 @@ export async function contentOf(url: string): Promise<'nothing' | 'unfinished re
 
 /** Until `endRestore`, no service starts with this database. */
 export const beginRestore = (url: string): Promise<void> =>
-  withClient(url, async (client) => {
+  withClient(withoutTimeouts(url, 'restore'), async (client) => {
     await client.query(`create table if not exists ${markerTable} (began_at timestamptz not null default now())`)
   })
 
@@ -51,7 +48,7 @@ export const endRestore = (tx: Tx): Promise<number> => tx.run(sql`drop table unf
 
 /** The migrations that a database has. */
 export const migrationsOf = (url: string): Promise<{ product: string[]; jobs: number }> =>
-  withClient(url, async (client) => {
+  withClient(withoutTimeouts(url, 'restore'), async (client) => {
     const { rows } = await client.query<{ name: string }>('select name from schema_migrations order by name')
     const { rows: jobs } = await client.query<{ id: number }>('select max(id) as id from graphile_worker.migrations')
     return { product: rows.map(({ name }) => name), jobs: jobs[0]!.id }
@@ -63,7 +60,7 @@ export const migrationsOf = (url: string): Promise<{ product: string[]; jobs: nu
  * nothing fails the load.
  */
 export const loadTables = (url: string, { tables, sequences, read, progress }: Load): Promise<void> =>
-  withClient(url, async (client) => {
+  withClient(withoutTimeouts(url, 'restore'), async (client) => {
     await client.query('begin')
     const keys = await foreignKeys(client)
     for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${quoted(name)}`)
@@ -112,13 +109,3 @@ const enabledTriggers = async (client: pg.Client): Promise<Named[]> =>
       where not t.tgisinternal and t.tgenabled = 'O' and n.nspname in (current_schema(), 'graphile_worker')
       order by 1, 2`)
   ).rows
-
-async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = newClient(withoutTimeouts(url, 'restore'))
-  await mapConnectionError(client.connect())
-  try {
-    return await use(client)
-  } finally {
-    await client.end().catch(() => {})
-  }
-}

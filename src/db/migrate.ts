@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { Failure } from '../kernel/failure.ts'
-import { newClient } from './client.ts'
+import { hasTable, withClient } from './client.ts'
 import { connectionOptions } from './connection.ts'
 import { oldestServer } from './oldest-server.ts'
 
@@ -18,24 +18,15 @@ const migrationFiles = async (): Promise<string[]> =>
  * Fails with one sentence if a newer version of Stithy has migrated the database: this version does not know what that one
  * stores. Also fails if the database is partly restored. Changes nothing.
  */
-export async function refuseNewerSchema(url: string): Promise<void> {
-  const client = newClient(connectionOptions(url, 'schema'))
-  await client.connect()
-  try {
-    const { rows } = await client.query<{ is_there: boolean; is_unfinished: boolean }>(
-      `select to_regclass('schema_migrations') is not null as is_there,
-        to_regclass('unfinished_restore') is not null as is_unfinished`,
-    )
-    if (rows[0]!.is_there) requireKnown(await appliedTo(client), await migrationFiles())
-    if (rows[0]!.is_unfinished)
+export const refuseNewerSchema = (url: string): Promise<void> =>
+  withClient(connectionOptions(url, 'schema'), async (client) => {
+    if (await hasTable(client, 'schema_migrations')) requireKnown(await appliedTo(client), await migrationFiles())
+    if (await hasTable(client, 'unfinished_restore'))
       throw new Failure(
         'conflict',
         'A restore into this database has not been completed: repeat stithy restore, or create the database again.',
       )
-  } finally {
-    await client.end()
-  }
-}
+  })
 
 const appliedTo = async (client: pg.Client): Promise<Set<string>> =>
   new Set((await client.query<{ name: string }>('select name from schema_migrations')).rows.map(({ name }) => name))
@@ -51,14 +42,9 @@ function requireKnown(applied: ReadonlySet<string>, files: readonly string[]): v
 }
 
 /** Fails with one sentence if migrations of this version, or all tables, are missing. */
-export async function refuseOlderSchema(url: string): Promise<void> {
-  const client = newClient(connectionOptions(url, 'schema'))
-  await client.connect()
-  try {
-    const { rows } = await client.query<{ is_there: boolean }>(
-      `select to_regclass('schema_migrations') is not null as is_there`,
-    )
-    if (!rows[0]!.is_there)
+export const refuseOlderSchema = (url: string): Promise<void> =>
+  withClient(connectionOptions(url, 'schema'), async (client) => {
+    if (!(await hasTable(client, 'schema_migrations')))
       throw new Failure(
         'conflict',
         'There is no installation in this database: set STITHY_DATABASE_URL to the one of the service, or start the service.',
@@ -69,10 +55,7 @@ export async function refuseOlderSchema(url: string): Promise<void> {
         'conflict',
         'The database is that of an earlier version: start the service, or run stithy migrate.',
       )
-  } finally {
-    await client.end()
-  }
-}
+  })
 
 /**
  * Updates the schema, one transaction per migration, under a lock for which other processes wait. Forward only; applied files are
@@ -84,9 +67,8 @@ export async function migrate(
   progress: (line: string) => void = () => {},
   only?: ReadonlySet<string>,
 ): Promise<void> {
-  const client = newClient({ ...connectionOptions(url, 'migrate'), statement_timeout: 0, lock_timeout: 0 })
-  await client.connect()
-  try {
+  const config = { ...connectionOptions(url, 'migrate'), statement_timeout: 0, lock_timeout: 0 }
+  await withClient(config, async (client) => {
     const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
     if (Number(rows[0]!.version) < oldestServer.versionNumber)
       throw new Failure('unavailable', `The database is older than PostgreSQL ${oldestServer.major}.`)
@@ -107,16 +89,11 @@ export async function migrate(
     }
     // An HTTP worker needs the library for nothing else.
     if ((await lastMigrationOfJobs(client)) < lastJobsMigration) await migrateJobs(url)
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 async function lastMigrationOfJobs(client: pg.Client): Promise<number> {
-  const { rows: tables } = await client.query<{ is_there: boolean }>(
-    `select to_regclass('graphile_worker.migrations') is not null as is_there`,
-  )
-  if (!tables[0]!.is_there) return 0
+  if (!(await hasTable(client, 'graphile_worker.migrations'))) return 0
   const { rows } = await client.query<{ last: number | null }>('select max(id) as last from graphile_worker.migrations')
   return rows[0]!.last ?? 0
 }
