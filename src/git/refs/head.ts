@@ -1,15 +1,16 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { ageOf } from '../../kernel/clock.ts'
 import { syncFolder } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { missingAs } from '../../kernel/missing.ts'
 import { branchRef } from '../format/ref-name.ts'
-import { OwnedLock, removeLockOfKilled, removeOldLock } from '../repository/owned-lock.ts'
+import { OwnedLock } from '../repository/owned-lock.ts'
 import type { Repository } from '../repository/repository.ts'
 
-const attempts = 50
+const lockMs = 1000
+
+/** Much longer than the lock is held: an older one is of a process that was killed. */
+const staleLockMs = 60_000
 
 /**
  * Points `HEAD` at a branch, which need not exist. Writes the file itself, because git syncs neither the file nor its name, and
@@ -23,26 +24,13 @@ export async function setDefaultBranch(repo: Repository, name: string): Promise<
   if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
   const [path, text] = [join(repo.gitDir, 'HEAD'), `ref: ${ref}\n`]
   if ((await readFile(path, 'utf8').catch(missingAs(''))) !== text) {
-    using lock = await takeLock(repo, `${path}.lock`)
+    // The same lock file that git uses.
+    const taken = await OwnedLock.wait(repo.gitDir, `${path}.lock`, { ms: lockMs, staleAfterMs: staleLockMs })
+    if (!(taken instanceof OwnedLock)) throw new Failure('unavailable', 'Another process is changing HEAD')
+    using lock = taken
     await lock.write(text)
     lock.replace(path)
   }
   // Also of a process that was killed before it did.
   await syncFolder(repo.gitDir)
-}
-
-/** Much longer than the lock is held: an older one is of a process that was killed. */
-const staleLockMs = 60_000
-
-/** The same lock file that git uses. */
-async function takeLock({ gitDir }: Repository, path: string): Promise<OwnedLock> {
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    const lock = OwnedLock.take(gitDir, path)
-    if (lock) return lock
-    if (removeLockOfKilled(gitDir, path)) continue
-    const found = await stat(path).catch(missingAs(undefined))
-    if (found && ageOf(found.mtimeMs) > staleLockMs && removeOldLock(gitDir, path, found)) continue
-    await sleep(20)
-  }
-  throw new Failure('unavailable', 'Another process is changing HEAD')
 }

@@ -1,9 +1,8 @@
 import { existsSync, rmSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { readCommit } from '../objects/commits.ts'
-import { OwnedLock, removeLockOfKilled } from '../repository/owned-lock.ts'
+import { OwnedLock } from '../repository/owned-lock.ts'
 import type { Repository } from '../repository/repository.ts'
 import { isBrokenRef, readLooseRef } from './ref-files.ts'
 
@@ -20,7 +19,7 @@ export async function moveLooseRef(
   if ((await readCommit(repo, to))?.oid !== to) return undefined
   const path = `${repo.gitDir}/${name}`
   const taken = await takeLock(repo, `${path}.lock`, () => isStale(readLooseRef(repo, name), from))
-  if (taken === undefined || taken === 'stale') return taken
+  if (!(taken instanceof OwnedLock)) return taken && 'stale'
   using lock = taken
   try {
     // The lock is held: no other process moves or packs the ref.
@@ -41,7 +40,7 @@ export async function moveLooseRef(
 export async function removeBrokenRef(repo: Repository, name: RefName): Promise<'removed' | 'stale' | undefined> {
   const path = `${repo.gitDir}/${name}`
   const taken = await takeLock(repo, `${path}.lock`, () => !isBrokenRef(repo, name))
-  if (taken === undefined || taken === 'stale') return taken
+  if (!(taken instanceof OwnedLock)) return taken && 'stale'
   using _lock = taken
   if (!isBrokenRef(repo, name)) return 'stale'
   rmSync(path)
@@ -58,20 +57,9 @@ const isStale = (now: Oid | 'ask' | undefined, from: Oid | 'absent'): boolean =>
 const lockMs = 1000
 
 /** Creates a lock file; `undefined` if that is impossible. Those who wait for one learn from the ref that they are late. */
-async function takeLock(
+const takeLock = (
   { gitDir }: Repository,
   path: string,
   isLate: () => boolean,
-): Promise<OwnedLock | 'stale' | undefined> {
-  const until = performance.now() + lockMs
-  for (;;) {
-    try {
-      const lock = OwnedLock.take(gitDir, path)
-      if (lock || performance.now() > until) return lock
-    } catch {
-      return undefined
-    }
-    if (isLate()) return 'stale'
-    if (!removeLockOfKilled(gitDir, path)) await delay(1 + 9 * Math.random())
-  }
-}
+): Promise<OwnedLock | 'late' | undefined> =>
+  OwnedLock.wait(gitDir, path, { ms: lockMs, isLate }).catch(() => undefined)

@@ -13,7 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { ageOf } from '../../kernel/clock.ts'
 import { isMissing } from '../../kernel/missing.ts'
 import { isOwnerGone, ownerMark } from '../../kernel/owner-mark.ts'
 
@@ -31,6 +33,13 @@ const holderName = /^holder-[0-9a-f]{8}-\d+-[0-9a-f-]{36}\.lock$/
 
 /** Whether a file in the folder of a repository is the second name of a lock. */
 export const isHolderName = (name: string): boolean => holderName.test(name)
+
+type Waiting = {
+  readonly ms: number
+  /** Much longer than the lock is held: an older one is of a process that was killed. Default: none is. */
+  readonly staleAfterMs?: number
+  readonly isLate?: () => boolean
+}
 
 /** A lock file that exists from `take` on, until it is disposed of or becomes the file that it locks. */
 export class OwnedLock implements Disposable {
@@ -59,6 +68,25 @@ export class OwnedLock implements Disposable {
       if (isTaken(error)) return undefined
       // Some file systems have no second names.
       return OwnedLock.#takeUnnamed(path)
+    }
+  }
+
+  /**
+   * Like `take`, but waits up to `ms`; `undefined` if the lock stays taken. Removes the lock of a process that was killed, and one older than
+   * `staleAfterMs`. `'late'` as soon as `isLate` finds that another owner made the lock useless.
+   */
+  static async wait(
+    gitDir: string,
+    path: string,
+    { ms, staleAfterMs = Infinity, isLate = () => false }: Waiting,
+  ): Promise<OwnedLock | 'late' | undefined> {
+    const until = performance.now() + ms
+    for (;;) {
+      const lock = OwnedLock.take(gitDir, path)
+      if (lock || performance.now() > until) return lock
+      if (isLate()) return 'late'
+      if (removeLockOfKilled(gitDir, path) || removeStaleLock(gitDir, path, staleAfterMs)) continue
+      await sleep(1 + 9 * Math.random())
     }
   }
 
@@ -132,6 +160,11 @@ export function removeOldLock(gitDir: string, path: string, found: Stats): boole
   if (now?.ino !== found.ino || now.mtimeMs !== found.mtimeMs) return false
   rmSync(path, { force: true })
   return true
+}
+
+function removeStaleLock(gitDir: string, path: string, staleAfterMs: number): boolean {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found !== undefined && ageOf(found.mtimeMs) > staleAfterMs && removeOldLock(gitDir, path, found)
 }
 
 /** `undefined` on a file system without second names. */
