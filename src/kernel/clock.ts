@@ -24,5 +24,5 @@ export function ageOf(mtimeMs: number): number {
   return jump > 0 || age < 0 ? age - jump : age
 }
 
-/** The time of the wall clock in ms, for comparing it with that of another machine. */
+/** The time of the wall clock in ms, for comparing it with that of another machine, or with the times of files that it gave. */
 export const wallClockMs = (): number => Date.now()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { missingAs } from '../../kernel/missing.ts'
 import { objectContent } from '../objects/cat-file.ts'
 import { derivedFile, replaceDerivedFile } from '../repository/derived-files.ts'
+import { identityOf } from '../repository/file-identity.ts'
 import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
@@ -67,10 +68,7 @@ export class Sketches implements AsyncDisposable {
 
 const openIfThere = (place: string): Promise<FileHandle | undefined> => open(place).catch(missingAs(undefined))
 
-async function versionOf(file: FileHandle): Promise<string> {
-  const { ino, mtimeMs, size } = await file.stat()
-  return `${ino} ${mtimeMs} ${size}`
-}
+const versionOf = async (file: FileHandle): Promise<string> => identityOf(await file.stat())
 
 /** Undefined if the file is of another version. Deletes a damaged file, so that it is written again. */
 async function readIndex(place: string, version: string): Promise<SketchIndex | undefined> {

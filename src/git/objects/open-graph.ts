@@ -5,6 +5,7 @@ import { isMissing } from '../../kernel/missing.ts'
 import { type CachedGraph, CommitGraph } from '../commit-graph/commit-graph.ts'
 import { BrokenGraph, GraphLayer } from '../commit-graph/graph-layer.ts'
 import { repairIndexes } from '../repository/damaged-indexes.ts'
+import { identityOf } from '../repository/file-identity.ts'
 import type { Repository } from '../repository/repository.ts'
 
 const maxLayers = 100
@@ -48,7 +49,7 @@ const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== 
 
 function facts(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
-  return found && `${path} ${found.ino} ${found.mtimeMs} ${found.size}`
+  return found && `${path} ${identityOf(found)}`
 }
 
 async function read(

@@ -1,8 +1,10 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { wallClockMs } from '../../kernel/clock.ts'
 import { isMissing } from '../../kernel/missing.ts'
 import type { Oid } from '../format/oid.ts'
+import { identityOf, isSettled } from '../repository/file-identity.ts'
 import type { Repository } from '../repository/repository.ts'
 import { objectInfos } from './cat-file.ts'
 import { PackIndex, UnknownIndex } from './pack-index.ts'
@@ -29,7 +31,7 @@ export async function commitsByPrefix(repo: Repository, prefixes: readonly strin
     else unknown.push(prefix)
   }
   if (unknown.length > 0) {
-    const readAt = Date.now()
+    const readAt = wallClockMs()
     const ids = await before.idsWith(unknown)
     const commits = ids === 'ask' ? await askForCommits(repo, unknown) : await onlyCommits(repo, ids)
     const after = new ObjectFolders(repo)
@@ -38,15 +40,12 @@ export async function commitsByPrefix(repo: Repository, prefixes: readonly strin
       found.set(prefix, commit)
       const { text: facts, changedMs } = before.facts(prefix)
       // Folders that changed meanwhile were perhaps read before and after the change.
-      const isExact = ids !== 'ask' && readAt - changedMs > settledAfterMs && after.facts(prefix).text === facts
+      const isExact = ids !== 'ask' && isSettled(changedMs, readAt) && after.facts(prefix).text === facts
       if (isExact) cache.set(keyOf(prefix), { facts, commit } satisfies Known, { size: 2 * facts.length + 300 })
     }
   }
   return prefixes.map((prefix) => found.get(prefix))
 }
-
-/** A more recent modification may share its time with the next one, by the wall clock, which gives files their times. */
-const settledAfterMs = 2000
 
 /** Git maps indexes into memory, so it searches more packs faster. */
 const maxPacks = 100
@@ -121,8 +120,8 @@ class ObjectFolders {
   #factsOf(name: string): Facts {
     const found = statSync(`${this.#folder}/${name}`, { throwIfNoEntry: false })
     if (!found) return absent
-    const { ino, size, mtimeMs, ctimeMs } = found
-    return { text: `${ino} ${size} ${mtimeMs} ${ctimeMs}`, changedMs: Math.max(mtimeMs, ctimeMs) }
+    const { mtimeMs, ctimeMs } = found
+    return { text: `${identityOf(found)} ${ctimeMs}`, changedMs: Math.max(mtimeMs, ctimeMs) }
   }
 }
 

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { isMissing, missingAs } from '../../kernel/missing.ts'
 import { type Oid, parseOid } from '../format/oid.ts'
 import { compareRefNames, isRefName, type RefName } from '../format/ref-name.ts'
+import { identityOf, isSettled } from '../repository/file-identity.ts'
 import type { Repository } from '../repository/repository.ts'
 import { PackedRefs, type RefFile } from './packed-refs.ts'
 
@@ -86,12 +87,12 @@ export function packedFolders(repo: Repository): ReadonlySet<string> | 'ask' {
 /** Cached while the file is the same one: git replaces the file and never writes into it. */
 function packedRefs(repo: Repository): PackedRefs | 'ask' {
   const path = `${repo.gitDir}/packed-refs`
-  const facts = statSync(path, { throwIfNoEntry: false })
-  if (!facts) return existsSync(`${repo.gitDir}/reftable`) ? 'ask' : PackedRefs.none
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) return existsSync(`${repo.gitDir}/reftable`) ? 'ask' : PackedRefs.none
   // Git reports the damage if it is not a regular file.
-  if (facts.size > maxPackedBytes || !facts.isFile()) return 'ask'
+  if (found.size > maxPackedBytes || !found.isFile()) return 'ask'
   const { cache } = repo.git
-  const key = `${repo.cacheKey}packed-refs ${facts.ino} ${facts.mtimeMs} ${facts.size}`
+  const key = `${repo.cacheKey}packed-refs ${identityOf(found)}`
   const known = cache.get(key) as PackedRefs | undefined
   if (known) return known
   const file = readOrNothing(path)
@@ -113,7 +114,7 @@ type Folder = {
 }
 
 /** A folder as it was read; one that is not settled may have changed since, although its modification time is the same. */
-type ReadFolder = { readonly facts: string; readonly isSettled: boolean; readonly folder: Folder }
+type ReadFolder = { readonly facts: string; readonly hasSettled: boolean; readonly folder: Folder }
 
 type Listing = { readonly parts: readonly object[]; readonly refs: readonly RefFile[] }
 
@@ -197,8 +198,6 @@ async function readFolders(repo: Repository, top: string): Promise<Folder[] | 'a
   return folders
 }
 
-/** A more recent modification may share its timestamp with the next one. */
-const settledAfterMs = 2000
 /** Files read concurrently. */
 const atOnce = 64
 
@@ -210,11 +209,11 @@ async function readFolder(repo: Repository, path: string): Promise<Folder | 'ask
   const place = `${repo.gitDir}/${path}`
   const found = statSync(place, { throwIfNoEntry: false })
   if (!found) return undefined
-  const facts = `${found.ino} ${found.mtimeMs}`
+  const facts = identityOf(found)
   const key = `${repo.cacheKey}folder ${path}`
   const known = repo.git.cache.get(key) as ReadFolder | undefined
-  if (known?.isSettled && known.facts === facts) return known.folder
-  const isSettled = Date.now() - found.mtimeMs > settledAfterMs
+  if (known?.hasSettled && known.facts === facts) return known.folder
+  const hasSettled = isSettled(found.mtimeMs)
   const entries = await readdir(place, { withFileTypes: true }).catch(missingAs([]))
   const folders: string[] = []
   const files: string[] = []
@@ -236,7 +235,7 @@ async function readFolder(repo: Repository, path: string): Promise<Folder | 'ask
     }
   const read: Folder = { path, refs, folders, broken }
   const folder = known && isSame(known.folder, read) ? known.folder : read
-  repo.git.cache.set(key, { facts, isSettled, folder } satisfies ReadFolder, { size: 250 * refs.length + 500 })
+  repo.git.cache.set(key, { facts, hasSettled, folder } satisfies ReadFolder, { size: 250 * refs.length + 500 })
   return folder
 }
 

@@ -9,6 +9,7 @@ import { removeGraph } from '../commit-graph/removal.ts'
 import { argvFor } from '../runner/command.ts'
 import { longRun } from '../runner/long-run.ts'
 import type { GitContext } from './context.ts'
+import { identityOf } from './file-identity.ts'
 
 /*
  * Git checks its indexes of packs little when it reads them: with a damaged one it crashes, or does not find objects that are there. All can be
@@ -94,7 +95,7 @@ const factsOf = (paths: readonly string[]): Promise<string[]> =>
   Promise.all(
     paths.map(async (path) => {
       const found = await stat(path).catch(missingAs(undefined))
-      return found ? `${path} ${found.ino} ${found.mtimeMs} ${found.size}` : ''
+      return found ? `${path} ${identityOf(found)}` : ''
     }),
   )
 
