@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { within } from '../kernel/late.ts'
 import { DamagedBlob, type Digest, unavailable } from './blob-store.ts'
 
 type Expected = {
@@ -46,14 +47,7 @@ async function* verifiedChunks(body: Readable, { length, digest, stalledMs }: Ex
   if (held) yield held
 }
 
-async function withinTime<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`the store has sent nothing for ${ms} ms`)), ms)
+const withinTime = <T>(work: Promise<T>, ms: number): Promise<T> =>
+  within(ms, work, (): never => {
+    throw new Error(`the store has sent nothing for ${ms} ms`)
   })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
+import { within } from '../kernel/late.ts'
 import { newClient } from './client.ts'
 import { connectionOptions } from './connection.ts'
 import { mapConnectionError } from './connection-errors.ts'
@@ -83,10 +84,8 @@ export class Notifications implements AsyncDisposable {
   /** Resolves when the notification with this id has been received, or after `ownMs`. */
   async received(id: string): Promise<void> {
     if (this.#received.has(id)) return
-    const given = new AbortController()
     const arrival = new Promise<void>((resolve) => this.#waiting.set(id, resolve))
-    await Promise.race([arrival, pause(this.#ownMs, undefined, { signal: given.signal }).catch(() => {})])
-    given.abort()
+    await within(this.#ownMs, arrival, () => {})
     this.#waiting.delete(id)
   }
 

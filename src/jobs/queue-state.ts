@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge } from 'prom-client'
 import type { Db } from '../db/db.ts'
 import { double, integer, nullable, type RowOf, text } from '../db/row.ts'
 import { sql } from '../db/sql.ts'
+import { within } from '../kernel/late.ts'
 
 /** State of the job queue. */
 export const queueStateRow = {
@@ -78,8 +78,8 @@ export type JobsCheck = {
 
 /** Readiness check: fails if jobs are due and none was taken for five minutes although slots of quick jobs were free. Never rejects. */
 export async function checkJobs(db: Db): Promise<JobsCheck> {
-  const late = delay(answerWithinMs, undefined, { ref: false }).then(() => 'late' as const)
-  const found = await Promise.race([queueState(db).catch(() => 'late' as const), late])
+  const late = () => 'late' as const
+  const found = await within(answerWithinMs, queueState(db).catch(late), late)
   if (found === 'late') return { status: 'failed', message: 'no answer in time' }
   const { oldest_due_seconds, last_taken_at, idle_seconds } = found
   const isStuck = oldest_due_seconds > lateSeconds && (idle_seconds ?? 0) > lateSeconds
@@ -98,8 +98,12 @@ let measuring: Promise<QueueState | undefined> | undefined
 
 /** Gauges that are collected together share one statement. */
 const measure = (): Promise<QueueState | undefined> => {
-  const late = delay(answerWithinMs / 2, undefined, { ref: false })
-  measuring ??= Promise.race([observed && queueState(observed).catch(() => undefined), late]).finally(() => {
+  const nothing = () => undefined
+  measuring ??= within(
+    answerWithinMs / 2,
+    Promise.resolve(observed && queueState(observed)).catch(nothing),
+    nothing,
+  ).finally(() => {
     measuring = undefined
   })
   return measuring

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type JobHelpers, Logger, parseCronItems, type Runner, run } from 'graphile-worker'
 import type pg from 'pg'
 import type { Logger as Pino } from 'pino'
@@ -9,6 +8,7 @@ import { DatabaseLost, mapConnectionError } from '../db/connection-errors.ts'
 import { Activity } from '../kernel/activity.ts'
 import { Failure } from '../kernel/failure.ts'
 import { lacksRoom } from '../kernel/full-disk.ts'
+import { within } from '../kernel/late.ts'
 import { enqueue, type Job } from './job.ts'
 import { JobShares, sharesOfRow } from './job-shares.ts'
 import { jobsAtOnce, Limits, slowJobsAtOnce } from './limits.ts'
@@ -156,10 +156,10 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     await Promise.all(started.map(({ runner }) => runner.stop()))
   }
   try {
-    await within(times.start, starting)
+    await takenWithin(times.start, starting)
     const taken = ({ lane, runner }: (typeof started)[number]) =>
       Promise.race([lane.watch.firstTaken, runner.promise.then(() => Promise.reject(ended()))])
-    await within(times.start, Promise.all(started.map(taken)))
+    await takenWithin(times.start, Promise.all(started.map(taken)))
     let isBroken = false
     const broken = (error: Error) => {
       if (isBroken) return
@@ -177,7 +177,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   } catch (error) {
     const stopped = starting.then(stop, stop).catch(() => {})
     for (const { watch } of lanes) watch.end()
-    await Promise.race([stopped, delay(giveUpMs, undefined, { ref: false })])
+    await within(giveUpMs, stopped, () => {})
     // Without a pool the runners can take no more jobs.
     pool.end().catch(() => {})
     throw error
@@ -194,12 +194,10 @@ const roomMs = 60_000
 const giveUpMs = 2000
 
 /** Resolves as `work` does; rejects with `DatabaseLost` after `ms`. */
-function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const late = () => reject(new DatabaseLost(new Failure('unavailable', `No job was taken within ${ms / 1000} s`)))
-  const timer = setTimeout(late, ms)
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer))
-}
+const takenWithin = <T>(ms: number, work: Promise<T>): Promise<T> =>
+  within(ms, work, (): never => {
+    throw new DatabaseLost(new Failure('unavailable', `No job was taken within ${ms / 1000} s`))
+  })
 
 type RunParts = Pick<JobRunnerOptions, 'open' | 'log'> & {
   throttle: Throttle

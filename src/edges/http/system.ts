@@ -4,6 +4,7 @@ import type { BlobStore } from '../../blobs/blob-store.ts'
 import { pingDatabase } from '../../db/ping.ts'
 import type { Runner } from '../../git/runner/client.ts'
 import { checkJobs } from '../../jobs/queue-state.ts'
+import { within } from '../../kernel/late.ts'
 import type { Load } from '../../kernel/shares.ts'
 import type { HttpContext } from './context.ts'
 import { type MetricsParts, metricsRoute } from './metrics-route.ts'
@@ -26,11 +27,10 @@ const stuckAfterMs = 30_000
 type Check = { status: 'ok' } | { status: 'failed'; message: string }
 
 const check = async (work: () => Promise<unknown>): Promise<Check> => {
-  const late = new Promise<never>((_resolve, reject) =>
-    setTimeout(() => reject(new Error('no answer in time')), 3000).unref(),
-  )
   try {
-    await Promise.race([work(), late])
+    await within(3000, work(), () => {
+      throw new Error('no answer in time')
+    })
     return { status: 'ok' }
   } catch (error) {
     return { status: 'failed', message: error instanceof Error ? error.message : 'failed' }
