@@ -28,7 +28,7 @@ const sizeOf = ({ message, signature }: Commit): number => 400 + 2 * (message.le
 const maxCommitBytes = 8 * 1024 * 1024
 
 /**
- * Reads a commit; one round trip at most, without a process, then cached. `undefined` if the repository has no such commit. For an
+ * Reads a commit without a process, then cached. `undefined` if the repository has no such commit. For an
  * annotated tag, the commit it refers to.
  */
 export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefined> {
@@ -50,7 +50,7 @@ export async function readTip(repo: Repository, oid: Oid): Promise<Commit> {
   return commit
 }
 
-/** The tree of the first parent, also for a merge; the empty tree for a root commit. One round trip at most. */
+/** The tree of the first parent, also for a merge; the empty tree for a root commit. */
 export async function treeBefore(repo: Repository, { parents }: Pick<Commit, 'parents'>): Promise<Oid> {
   const parent = parents[0] && (await readCommit(repo, parents[0]))
   return parent ? parent.tree : emptyTreeOid
@@ -61,7 +61,7 @@ export function cacheCommit(repo: Repository, commit: Commit): void {
   setCached(repo, `commit ${commit.oid}`, commit, sizeOf(commit))
 }
 
-/** Like `readCommit` for several commits in one round trip, in the order of `oids`. */
+/** Like `readCommit` for several commits, concurrently, in the order of `oids`. */
 export const readCommits = (repo: Repository, oids: readonly Oid[]): Promise<(Commit | undefined)[]> =>
   Promise.all(oids.map((oid) => readCommit(repo, oid)))
 

@@ -22,8 +22,7 @@ export type Tag = {
 const armour = /^-----BEGIN (?:PGP SIGNATURE|PGP MESSAGE|SSH SIGNATURE|SIGNED MESSAGE)-----$/m
 
 /**
- * Reads a tag object; one round trip without a process, then cached. `undefined` if `oid` is not a tag object: a lightweight
- * tag is only a ref.
+ * Reads a tag object without a process, then cached. `undefined` if `oid` is not a tag object: a lightweight tag is only a ref.
  */
 export function readTag(repo: Repository, oid: Oid): Promise<Tag | undefined> {
   return memoize(

@@ -25,7 +25,7 @@ export type PathEntry = TreeEntry & { readonly path: string }
 export const maxTreeBytes = 64 * 1024 * 1024
 
 /**
- * The entries of a tree in git's order; one round trip without a process, then cached. `treeish` may be a commit, which takes another.
+ * The entries of a tree in git's order, without a process, then cached. `treeish` may be a commit.
  * `undefined` if the repository has no such tree.
  */
 export function readTree(repo: Repository, treeish: Oid): Promise<readonly TreeEntry[] | undefined> {
@@ -45,7 +45,7 @@ export const cacheTree = (repo: Repository, tree: Oid, entries: readonly TreeEnt
   setCached(repo, `tree ${tree}`, entries, 200 * entries.length)
 }
 
-/** Like `readTree`, for the directory at `path` below `treeish`; `''` is the root. One round trip. */
+/** Like `readTree`, for the directory at `path` below `treeish`; `''` is the root. No process. */
 export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promise<readonly TreeEntry[] | undefined> {
   if (path === '') return readTree(repo, treeish)
   if (!isTreePath(path)) return Promise.resolve(undefined)
@@ -77,8 +77,8 @@ async function readBelow(repo: Repository, treeish: Oid, path: string): Promise<
 }
 
 /**
- * The entry at `path` below a commit or tree; `sizeBytes` only for blobs, and not if their object is missing. `undefined` if there is none, and for the root. One
- * round trip the first time, no process.
+ * The entry at `path` below a commit or tree; `sizeBytes` only for blobs, and not if their object is missing. `undefined` if there is none, and for the root. No
+ * process.
  */
 export const findEntry = async (repo: Repository, treeish: Oid, path: string): Promise<SizedEntry | undefined> =>
   isTreePath(path)

@@ -12,7 +12,7 @@ const maxRead = 2000
 
 /**
  * Creation times of the objects of all refs below a folder, in seconds: committer time of a commit, tagger time of an annotated tag, and 0 for others.
- * One round trip for all that are not cached; a process if they are many.
+ * Reads the objects that are not cached concurrently; a process if they are many.
  */
 export async function creationTimes(repo: Repository, refs: readonly RefFile[], folder: string): Promise<number[]> {
   const graph = await openGraph(repo)
@@ -86,7 +86,7 @@ async function readTime(repo: Repository, oid: Oid): Promise<number> {
 
 /**
  * The commits that objects refer to, with annotated tags peeled; omits objects that refer to none. `undefined` if git should
- * answer because there are too many. One round trip for all that are not cached.
+ * answer because there are too many. No process.
  */
 export async function commitsOf(repo: Repository, oids: readonly Oid[]): Promise<ReadonlyMap<Oid, Oid> | undefined> {
   const graph = await openGraph(repo)

@@ -25,8 +25,7 @@ export type ResolveOptions = {
  * `merge-requests/1/head`; a unique abbreviation of a commit id, at least four digits. `undefined` if it names no commit,
  * `Failure('unavailable')` if it names a ref whose object is lost.
  * Suffixes for ancestors are allowed (`main~2`, `HEAD^2`). Rejects the rest of git's revision syntax (`@{-1}`, `:/text`,
- * `a..b`, `^{/…}`) and hidden refs. Reads ref files; one round trip for other names and for commits that are not cached. No
- * process.
+ * `a..b`, `^{/…}`) and hidden refs. Reads ref files and objects. No process.
  */
 export async function resolve(repo: Repository, text: string, options: ResolveOptions = {}): Promise<Oid | undefined> {
   return (await findRevision(repo, text, options))?.oid
@@ -106,7 +105,6 @@ async function commitOfRef(repo: Repository, ref: RefName, target: Oid | 'ask'):
   return peeled?.oid
 }
 
-/** One round trip. */
 const askForCommit = async (repo: Repository, spec: string): Promise<Oid | undefined> =>
   (await commitsOfObjects(repo, [spec]))[0]
 
