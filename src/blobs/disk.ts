@@ -1,23 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createReadStream, type Stats } from 'node:fs'
-import {
-  type FileHandle,
-  link,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises'
+import { type FileHandle, link, mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
-import { missingAs } from '../kernel/missing.ts'
+import { missingAs, namesIn } from '../kernel/missing.ts'
 import { isOwnerGone, ownerMark } from '../kernel/owner-mark.ts'
 import { type BlobStore, type Digest, type FoundBlob, parseDigest, type StoredBlob, unexpected } from './blob-store.ts'
 import { verified } from './verified-body.ts'
@@ -165,14 +153,14 @@ export class DiskBlobs implements BlobStore {
   }
 
   async tidy(before: Date): Promise<void> {
-    for (const name of await readdir(join(this.#folder, 'leaving')).catch(missingAs([]))) {
+    for (const name of await namesIn(join(this.#folder, 'leaving'))) {
       const digest = parseDigest(name)
       if (!digest) continue
       // Does not overwrite a file stored since, which is younger.
       await link(this.#leaving(digest), this.#path(digest)).catch(present)
       await rm(this.#leaving(digest))
     }
-    for (const name of await readdir(join(this.#folder, 'tmp')).catch(missingAs([]))) {
+    for (const name of await namesIn(join(this.#folder, 'tmp'))) {
       const path = join(this.#folder, 'tmp', name)
       const facts = await stat(path).catch(absent)
       if (facts && (facts.mtime < before || isOwnerGone(name))) await rm(path, { force: true })
@@ -181,7 +169,7 @@ export class DiskBlobs implements BlobStore {
 
   async *list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
     const root = join(this.#folder, 'sha256')
-    const inOrder = async (folder: string) => (await readdir(folder).catch(missingAs([]))).sort()
+    const inOrder = async (folder: string) => (await namesIn(folder)).sort()
     // A crash may have left wanted ones there, which a move or a backup must not miss.
     const leaving = await inOrder(join(this.#folder, 'leaving'))
     for (const first of await inOrder(root))

@@ -9,13 +9,14 @@ import { isMissing, missingAs } from './missing.ts'
  * more. Renaming and removing change the folder.
  */
 
-const fsync = promisify(fsyncCallback)
+/** Makes the content of an open file durable. */
+export const syncFile = promisify(fsyncCallback)
 
 /** Makes the entries of a folder durable. Throws `ENOENT` if the folder does not exist. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = openSync(path, 'r')
   try {
-    await fsync(folder)
+    await syncFile(folder)
   } finally {
     closeSync(folder)
   }

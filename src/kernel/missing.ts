@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises'
+
 /** Whether an error says that a file or folder does not exist. */
 export const isMissing = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
@@ -9,3 +11,6 @@ export const missingAs =
     if (isMissing(error)) return value
     throw error
   }
+
+/** The names in a folder; none if there is no folder. */
+export const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(missingAs([]))

@@ -1,4 +1,4 @@
-/** Maximum path length that git can check out on common systems. */
+/** Maximum path length that git can check out on common systems, in bytes. */
 export const maxPathLength = 4096
 
 /**

@@ -1,7 +1,7 @@
 import { isTreePath } from './path-bytes.ts'
+import { maxPathLength } from './path-length.ts'
 
-/** Limits of the file systems on which users check out. */
-const maxPathBytes = 4096
+/** Limit of the file systems on which users check out. */
 const maxSegmentBytes = 255
 
 /**
@@ -12,7 +12,7 @@ const maxSegmentBytes = 255
 export const isSafePath = (path: string): boolean =>
   path.isWellFormed() &&
   isTreePath(path) &&
-  Buffer.byteLength(path) <= maxPathBytes &&
+  Buffer.byteLength(path) <= maxPathLength &&
   !/[\r\n]/.test(path) &&
   path.split('/').every((segment) => Buffer.byteLength(segment) <= maxSegmentBytes && !isDotGit(segment))
 

@@ -1,6 +1,6 @@
-import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { missingAs } from '../../kernel/missing.ts'
+import { missingAs, namesIn } from '../../kernel/missing.ts'
 import { objectContent } from '../objects/cat-file.ts'
 import { derivedFile, replaceDerivedFile } from '../repository/derived-files.ts'
 import { identityOf } from '../repository/file-identity.ts'
@@ -114,7 +114,7 @@ async function objectsAtLastWrite(place: string): Promise<number | undefined> {
 /** The approximate number of packed objects, from the sizes of the indexes. */
 async function countObjects(repo: Repository): Promise<number> {
   const folder = join(repo.gitDir, 'objects/pack')
-  const names = await readdir(folder).catch(() => [])
+  const names = await namesIn(folder)
   const indexes = names.filter((name) => name.endsWith('.idx'))
   const sizes = indexes.map((name) =>
     stat(join(folder, name)).then(

@@ -2,7 +2,6 @@ import { hash, randomUUID } from 'node:crypto'
 import {
   closeSync,
   existsSync,
-  fsync as fsyncCallback,
   open as openCallback,
   rename as renameCallback,
   writeFile as writeFileCallback,
@@ -12,14 +11,13 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate as deflateCallback, deflateSync, type ZlibOptions } from 'node:zlib'
-import { syncFolders } from '../../kernel/durable.ts'
+import { syncFile, syncFolders } from '../../kernel/durable.ts'
 import { isMissing } from '../../kernel/missing.ts'
 import { emptyTreeOid, type Oid } from '../format/oid.ts'
 import { pathToBytes } from '../format/path-bytes.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { ObjectType } from './cat-file.ts'
 
-const fsync = promisify(fsyncCallback)
 const open: (path: string, flags: string, mode: number) => Promise<number> = promisify(openCallback)
 const rename = promisify(renameCallback)
 const writeFile = promisify(writeFileCallback)
@@ -138,7 +136,7 @@ async function writeTemporary({ object, temporary }: Place): Promise<void> {
   try {
     if (isSmall) writeFileSync(file, compressed)
     else await writeFile(file, compressed)
-    await fsync(file)
+    await syncFile(file)
   } finally {
     closeSync(file)
   }

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { ageOf } from '../../kernel/clock.ts'
 import { syncFolder } from '../../kernel/durable.ts'
-import { isMissing, missingAs } from '../../kernel/missing.ts'
+import { isMissing, missingAs, namesIn } from '../../kernel/missing.ts'
 import { removeGraph } from '../commit-graph/removal.ts'
 import { argvFor } from '../runner/command.ts'
 import { longRun } from '../runner/long-run.ts'
@@ -50,7 +50,7 @@ export const repairInBackground = (repo: Place): void => void repairIndexes(repo
 async function repair(repo: Place): Promise<Repair> {
   const { git, gitDir } = repo
   const folder = join(gitDir, 'objects/pack')
-  const names = await readdir(folder).catch(missingAs<string[]>([]))
+  const names = await namesIn(folder)
   const indexes = names.filter(isIndex)
   const graphs = await graphsOf(gitDir)
   const packs = names.filter((name) => name.endsWith('.pack'))
@@ -84,7 +84,7 @@ const isIndex = (name: string): boolean =>
 
 async function graphsOf(gitDir: string): Promise<string[]> {
   const info = join(gitDir, 'objects/info')
-  const layers = await readdir(join(info, 'commit-graphs')).catch(missingAs<string[]>([]))
+  const layers = await namesIn(join(info, 'commit-graphs'))
   return [
     join(info, 'commit-graph'),
     ...layers.filter((name) => name.endsWith('.graph')).map((name) => join(info, 'commit-graphs', name)),

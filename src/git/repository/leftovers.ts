@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { lstat, readdir, rm, stat } from 'node:fs/promises'
+import { lstat, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ageOf } from '../../kernel/clock.ts'
-import { missingAs } from '../../kernel/missing.ts'
+import { missingAs, namesIn } from '../../kernel/missing.ts'
 
 const temporary = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(?:new|removed)$/
 
@@ -68,5 +68,3 @@ async function ageOfYoungest(path: string): Promise<number> {
   const ages = await Promise.all(within.map((name) => ageOfYoungest(join(path, name))))
   return Math.min(ageOf(facts.mtimeMs), ...ages)
 }
-
-const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(missingAs([]))

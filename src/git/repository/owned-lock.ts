@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import {
   closeSync,
   existsSync,
-  fsync as fsyncCallback,
   linkSync,
   openSync,
   readdirSync,
@@ -14,12 +13,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { ageOf } from '../../kernel/clock.ts'
+import { syncFile } from '../../kernel/durable.ts'
 import { isMissing } from '../../kernel/missing.ts'
 import { isOwnerGone, ownerMark } from '../../kernel/owner-mark.ts'
-
-const fsync = promisify(fsyncCallback)
 
 /*
  * Lock files that this process makes, at the names where git makes its own. Each has a second name in the folder of the repository that says
@@ -102,7 +99,7 @@ export class OwnedLock implements Disposable {
   /** Writes the new content, which is durable when this resolves. */
   async write(content: string): Promise<void> {
     writeFileSync(this.#file, content)
-    await fsync(this.#file)
+    await syncFile(this.#file)
   }
 
   /** Puts the lock file, which has the new content, in the place of the file that it locks. */

@@ -2,6 +2,7 @@ import { existsSync, rmSync, type Stats } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ageOf } from '../../kernel/clock.ts'
+import { missingAs, namesIn } from '../../kernel/missing.ts'
 import { isHolderName, OwnedLock, removeOldLock, removeUnownedLock } from './owned-lock.ts'
 import { mayBeChanging } from './processes-in.ts'
 
@@ -14,14 +15,15 @@ const heldMs = 5_000
  * Removes the lock files of refs, of `HEAD` and of the config that a killed git process or a power loss left behind; they would
  * block every later change. Git holds a lock for milliseconds, or minutes when it moves 100,000 refs: `olderThanMs` must exceed
  * that while git may be running. Those of processes of the service go earlier (`owned-lock.ts`), and so do those of git if none runs in the
- * repository, as after a kill of the whole service. Returns the number removed. Walks `refs/`, no process.
+ * repository, as after a kill of the whole service. Returns the number removed; throws if a folder cannot be read.
+ * Walks `refs/`, no process.
  */
 export async function removeStaleLocks(
   repo: { readonly gitDir: string },
   { olderThanMs }: { olderThanMs: number },
 ): Promise<number> {
-  const names = await readdir(join(repo.gitDir, 'refs'), { recursive: true }).catch(() => [])
-  const others = await readdir(repo.gitDir).catch(() => [])
+  const names = await readdir(join(repo.gitDir, 'refs'), { recursive: true }).catch(missingAs<string[]>([]))
+  const others = await namesIn(repo.gitDir)
   const locks = [
     packedRefsLock,
     'HEAD.lock',

@@ -2,7 +2,7 @@ import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder, syncTree } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
-import { missingAs } from '../../kernel/missing.ts'
+import { missingAs, namesIn } from '../../kernel/missing.ts'
 import { isInTransfer } from '../refs/update-refs.ts'
 import { repairIndexes } from '../repository/damaged-indexes.ts'
 import { isDerivedFile } from '../repository/derived-files.ts'
@@ -49,7 +49,7 @@ const bitmapBytes = 4 * 1024 * 1024
 /** The bytes of all packs, and whether one of them, or all together, have a bitmap. */
 async function packFacts(repo: Repository): Promise<{ bytes: number; packHasBitmap: boolean; hasBitmap: boolean }> {
   const folder = join(repo.objectDir, 'pack')
-  const names = await readdir(folder).catch(() => [])
+  const names = await namesIn(folder)
   const sizes = names.filter((name) => name.endsWith('.pack')).map((name) => sizeOf(join(folder, name)))
   const bitmaps = names.filter((name) => name.endsWith('.bitmap'))
   return {

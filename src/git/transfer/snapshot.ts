@@ -1,6 +1,6 @@
-import { type FileHandle, open, readdir, readFile } from 'node:fs/promises'
+import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing } from '../../kernel/missing.ts'
+import { isMissing, namesIn } from '../../kernel/missing.ts'
 import { tarEnd, tarHeader, tarPadding } from '../format/tar.ts'
 import { listRefs } from '../refs/refs.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -44,12 +44,6 @@ export async function* snapshot(repo: Repository): AsyncGenerator<Buffer> {
   }
   yield tarEnd()
 }
-
-const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).catch((error) => {
-    if (isMissing(error)) return []
-    throw error
-  })
 
 /** All of these files, or none of them if one has been removed: an open file stays readable. */
 async function* files(dir: string, paths: readonly string[]): AsyncGenerator<Buffer> {

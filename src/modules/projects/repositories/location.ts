@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import { integer, type RowOf, text } from '../../../db/row.ts'
-import { missingAs } from '../../../kernel/missing.ts'
+import { namesIn } from '../../../kernel/missing.ts'
 
 /** Whether a storage may have this name. */
 export const isStorageName = (text: string): boolean => /^[a-z0-9_-]{1,50}$/.test(text)
@@ -47,9 +46,6 @@ export async function shardsOf(storageDir: string, of: 'projects' | 'side'): Pro
 /** The repositories in such a folder. Others, such as one that is being imported, are none of a project yet. */
 export const repositoriesIn = async (shard: string): Promise<string[]> =>
   (await namesIn(shard)).filter((name) => /^\d+\.git$/.test(name)).map((name) => join(shard, name))
-
-/** Names in a folder; none if it is absent or a file. */
-const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(missingAs([]))
 
 /** Path of the repository in its storage, without `.git`. */
 export const diskPath = ({ id }: { readonly id: number }): string =>

@@ -20,11 +20,11 @@ const seenForMs = 30_000
  */
 export async function releaseLocks(db: Db, repositoriesDir: string): Promise<number> {
   let released = 0
-  for (const { id, repository_storage, side } of await repositoriesBeingPushed(db))
-    released += await removeStaleLocks(
-      { gitDir: repositoryDir(repositoriesDir, repository_storage, id, side ? 'side' : 'project') },
-      { olderThanMs: 0 },
-    )
+  for (const { id, repository_storage, side } of await repositoriesBeingPushed(db)) {
+    const gitDir = repositoryDir(repositoriesDir, repository_storage, id, side ? 'side' : 'project')
+    // One repository that cannot be read does not prevent the start; its housekeeping reports the error.
+    released += await removeStaleLocks({ gitDir }, { olderThanMs: 0 }).catch(() => 0)
+  }
   return released
 }
 
