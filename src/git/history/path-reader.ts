@@ -95,10 +95,15 @@ export class PathReader {
 
   #start(tree: Oid): Promise<string | undefined> {
     this.#dag.signal?.throwIfAborted()
-    if (--this.budget.left < 0) throw new LeaveToGit('too much to read')
+    this.#spend()
     const reading = this.#read(tree)
     this.#known.set(tree, reading)
     return reading
+  }
+
+  /** Counts a read before it. */
+  #spend(): void {
+    if (--this.budget.left < 0) throw new LeaveToGit('too much to read')
   }
 
   /**
@@ -127,6 +132,7 @@ export class PathReader {
   async #requireAbsent(root: Oid): Promise<undefined> {
     let tree = root
     for (const name of pathParts(this.#directory)) {
+      this.#spend()
       const entry = entryOf(contentOf(await readObject(this.#repo, tree, maxTreeBytes, 'tree')), name, 20)
       if (!entry?.startsWith('040000 ')) return undefined
       tree = entry.slice('040000 '.length) as Oid
