@@ -5,8 +5,11 @@ import type { World } from '../world.ts'
 import { ago, change, find } from './statements.ts'
 
 /** Mails to an address in their order. */
-export const mailRows = (world: World, recipient: string, ...columns: readonly ('sender' | 'subject' | 'body' | 'html')[]) =>
-  find(world, 'mails', { recipient }, columns, 'id')
+export const mailRows = (
+  world: World,
+  recipient: string,
+  ...columns: readonly ('sender' | 'subject' | 'body' | 'html')[]
+) => find(world, 'mails', { recipient }, columns, 'id')
 
 export const queuedMails = (world: World) => find(world, 'mails', {}, ['id'])
 
