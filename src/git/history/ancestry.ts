@@ -1,4 +1,5 @@
 import type { Oid } from '../format/oid.ts'
+import { linesOf } from '../format/records.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { readCommits } from '../objects/commits.ts'
 import { commitsOf } from '../refs/ref-objects.ts'
@@ -95,7 +96,7 @@ export async function mergeBase(repo: Repository, ...commits: readonly [Oid, Oid
     // With more than two commits, git would otherwise use a hypothetical merge of the others.
     const flags = commits.length > 2 ? (['--octopus'] as const) : []
     const { stdout } = await repo.run('merge-base', { flags, args: commits, accept: [0, 1] })
-    return { oid: (stdout.toString('latin1').split('\n')[0] || undefined) as Oid | undefined }
+    return { oid: linesOf(stdout)[0] as Oid | undefined }
   }
   return (await memoize(repo, `merge-base ${commits.join(' ')}`, make, () => 100)).oid
 }
@@ -109,12 +110,7 @@ export async function mergeBases(repo: Repository, ...commits: readonly [Oid, Oi
     const known = await onlyBase(repo, commits)
     if (known) return { oids: known }
     const { stdout } = await repo.run('merge-base', { flags: ['--all'], args: commits, accept: [0, 1] })
-    return {
-      oids: stdout
-        .toString('latin1')
-        .split('\n')
-        .filter((line) => line !== '') as Oid[],
-    }
+    return { oids: linesOf(stdout) as Oid[] }
   }
   return (await memoize(repo, `merge-bases ${commits.join(' ')}`, make, ({ oids }) => 100 + 50 * oids.length)).oids
 }

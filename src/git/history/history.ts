@@ -1,5 +1,6 @@
 import type { Oid } from '../format/oid.ts'
 import { isTreePath, pathToBytes } from '../format/path-bytes.ts'
+import { linesOf } from '../format/records.ts'
 import { hiddenRefs } from '../format/ref-name.ts'
 import { type Commit, readCommits } from '../objects/commits.ts'
 import { getCached, memoize, setCached } from '../repository/memoize.ts'
@@ -74,12 +75,6 @@ export async function listCommitIds(
   })
   return linesOf(stdout) as Oid[]
 }
-
-const linesOf = (stdout: Buffer): string[] =>
-  stdout
-    .toString('latin1')
-    .split('\n')
-    .filter((line) => line !== '')
 
 /**
  * The first `limit` commits of `git log --follow`, by at most a few processes. Git follows no rename in a commit that it skips or

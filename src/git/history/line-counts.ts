@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { Failure } from '../../kernel/failure.ts'
 import type { Oid } from '../format/oid.ts'
 import { derivedFile, replaceDerivedFile } from '../repository/derived-files.ts'
 import type { Repository } from '../repository/repository.ts'
-import { GitError, gitFailure } from '../runner/git-error.ts'
 
 /** Lines that a commit added and removed against its first parent. */
 export type LineCount = { readonly additions: number; readonly deletions: number }
@@ -83,17 +81,17 @@ const isObjectId = /^[0-9a-f]{40,64}$/
 
 /** As git counts them, with renames detected, each as soon as it is complete. One process, which prints a line or two for each commit. */
 async function* counted(repo: Repository, oids: readonly Oid[]): AsyncGenerator<readonly [Oid, LineCount]> {
-  const child = await repo.start('diff-tree', {
+  const command = {
     // Without `--always`, git omits commits that change nothing.
     flags: ['--stdin', '--root', '--always', '-r', '-M', '--shortstat'],
-    stdin: true,
+    input: oids.map((oid) => `${oid}\n`).join(''),
     env: unflushed,
-  })
-  child.end(oids.map((oid) => `${oid}\n`).join(''))
-  try {
-    let oid: Oid | undefined
-    let count: LineCount = { additions: 0, deletions: 0 }
-    for await (const line of linesOf(child as AsyncIterable<Buffer>)) {
+  } as const
+  let oid: Oid | undefined
+  let count: LineCount = { additions: 0, deletions: 0 }
+  for await (const lines of repo.records('diff-tree', command, { end: '\n' }))
+    for (const bytes of lines) {
+      const line = bytes.toString('latin1')
       if (!isObjectId.test(line)) {
         count = { additions: numberBefore(line, 'insertion'), deletions: numberBefore(line, 'deletion') }
         continue
@@ -102,26 +100,8 @@ async function* counted(repo: Repository, oids: readonly Oid[]): AsyncGenerator<
       oid = line as Oid
       count = { additions: 0, deletions: 0 }
     }
-    const { code, signal, stderr, timedOut } = await child.done
-    if (timedOut)
-      throw new Failure('unavailable', 'The operation took too long', {
-        cause: new GitError('diff-tree', code, signal, stderr),
-      })
-    if (code !== 0) throw gitFailure('diff-tree', { code, signal, stderr })
-    if (oid) yield [oid, count]
-  } finally {
-    child.destroy()
-  }
+  if (oid) yield [oid, count]
 }
 
 /** In ` 3 files changed, 2 insertions(+), 1 deletion(-)`; git omits what is zero. */
 const numberBefore = (line: string, word: string): number => Number(new RegExp(`(\\d+) ${word}`).exec(line)?.[1] ?? 0)
-
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let rest = ''
-  for await (const chunk of chunks) {
-    const lines = (rest + chunk.toString('latin1')).split('\n')
-    rest = lines.pop()!
-    yield* lines
-  }
-}

@@ -2,7 +2,7 @@ import type { Oid } from '../format/oid.ts'
 import type { Commit } from '../objects/commits.ts'
 import type { Found } from '../objects/text-search.ts'
 import type { Repository } from '../repository/repository.ts'
-import { GitError } from '../runner/git-error.ts'
+import { GitTimeout } from '../runner/git-error.ts'
 import { flagsOfPeriod, latestLimit, period } from './period.ts'
 
 /** A commit found in the history of at least one of the tips. */
@@ -58,20 +58,21 @@ async function readLog(
   flags: readonly `-${string}`[],
   timeoutMs: number,
 ): Promise<{ found: FoundCommit[]; timedOut: boolean }> {
-  const child = await repo.start('log', {
+  const command = {
     flags: ['--format=%H %ct %S', '--no-show-signature', '--no-decorate', ...flags],
     args: tips,
     timeoutMs,
-  })
-  const chunks: Buffer[] = []
-  for await (const chunk of child as AsyncIterable<Buffer>) chunks.push(chunk)
-  const { code, signal, stderr, timedOut } = await child.done
-  if (!timedOut && code !== 0) throw new GitError('log', code, signal, stderr)
-  const lines = Buffer.concat(chunks).toString('latin1').split('\n')
-  // Git was stopped in the last, incomplete line.
-  const found = lines.slice(0, -1).map((line): FoundCommit => {
-    const [oid, seconds, tip] = line.split(' ') as [Oid, string, Oid]
-    return { oid, seconds: Number(seconds), tip }
-  })
-  return { found, timedOut }
+  } as const
+  const found: FoundCommit[] = []
+  try {
+    for await (const lines of repo.records('log', command, { end: '\n' }))
+      for (const line of lines) {
+        const [oid, seconds, tip] = line.toString('latin1').split(' ') as [Oid, string, Oid]
+        found.push({ oid, seconds: Number(seconds), tip })
+      }
+    return { found, timedOut: false }
+  } catch (error) {
+    if (!(error instanceof GitTimeout)) throw error
+    return { found, timedOut: true }
+  }
 }

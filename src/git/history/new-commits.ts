@@ -5,7 +5,6 @@ import { type Commit, readCommit } from '../objects/commits.ts'
 import { readTree, type TreeEntry } from '../objects/trees.ts'
 import { brokenRefs } from '../refs/ref-files.ts'
 import type { Repository } from '../repository/repository.ts'
-import { GitError } from '../runner/git-error.ts'
 
 /** A file of a commit that differs from the file in each parent. */
 export type NewFile = {
@@ -20,9 +19,6 @@ export type NewCommit = { readonly oid: Oid; readonly files: readonly NewFile[] 
 
 const maxCommitsAtOnce = 200
 const maxFilesAtOnce = 2000
-
-/** A push may name more refs than fit into a command line. */
-const linesOf = (tips: readonly Oid[]): string => tips.map((oid) => `${oid}\n`).join('')
 
 /** Git would flush its output after each commit, which costs a system call, and wakes the readers of both pipes. */
 const unflushed = { GIT_FLUSH: '0' }
@@ -71,44 +67,22 @@ const filesOfCommits = [
   ...(['--no-show-signature', '--no-decorate', '--ignore-submodules=none'] as const),
 ]
 
-/** Tokens of a listing of what no branch or tag reaches yet: `rev-list` ends each with a newline, `log -z` with a NUL. Throws `GitError` at the end if git failed. */
+/** Tokens of a listing of what no branch or tag reaches yet: `rev-list` ends each with a newline, `log -z` with a NUL. */
 async function* listed(
   repo: Repository,
   subcommand: 'log' | 'rev-list',
   flags: readonly `-${string}`[],
   tips: readonly Oid[],
 ): AsyncIterable<readonly Buffer[]> {
-  const child = await repo.start(subcommand, {
+  const command = {
     flags: [...flags, ...(await excludingRefs(repo)), '--stdin'],
-    stdin: true,
+    // A push may name more refs than fit into a command line.
+    input: tips.map((oid) => `${oid}\n`).join(''),
     lane: 'transfer',
     timeoutMs: 10 * 60_000,
     env: unflushed,
-  })
-  child.end(linesOf(tips))
-  try {
-    yield* tokensOf(child as AsyncIterable<Buffer>, subcommand === 'log' ? 0 : 0x0a)
-    const { code, signal, stderr } = await child.done
-    if (code !== 0) throw new GitError(subcommand, code, signal, stderr)
-  } finally {
-    child.destroy()
-  }
-}
-
-async function* tokensOf(chunks: AsyncIterable<Buffer>, end: number): AsyncIterable<Buffer[]> {
-  let rest: Buffer = Buffer.alloc(0)
-  for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    const tokens: Buffer[] = []
-    let at = 0
-    for (let stop = bytes.indexOf(end); stop >= 0; stop = bytes.indexOf(end, at)) {
-      tokens.push(bytes.subarray(at, stop))
-      at = stop + 1
-    }
-    rest = bytes.subarray(at)
-    yield tokens
-  }
-  if (rest.length > 0) yield [rest]
+  } as const
+  yield* repo.records(subcommand, command, { end: subcommand === 'log' ? '\0' : '\n' })
 }
 
 type Draft = { readonly oid: Oid; readonly files: NewFile[] }

@@ -1,10 +1,8 @@
 import { availableParallelism } from 'node:os'
-import { Failure } from '../../kernel/failure.ts'
 import type { Oid } from '../format/oid.ts'
 import { objectInfos } from '../objects/cat-file.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
-import { GitError } from '../runner/git-error.ts'
 import { type ChangedFile, type ChangedFiles, changedFiles } from './changes.ts'
 import { patchFlags, readPatch } from './patch-question.ts'
 import { type Patches, type PatchLimits, PatchReader } from './patch-reader.ts'
@@ -115,24 +113,12 @@ async function read(
   paths?: readonly string[],
 ): Promise<Patches> {
   const renames = paths ? '--no-renames' : '-M'
-  const child = await repo.start('diff-tree', {
-    flags: [...patchFlags, renames],
-    args: [from, to],
-    ...(paths && { paths }),
-  })
+  const command = { flags: [...patchFlags, renames], args: [from, to], ...(paths && { paths }) } as const
   const reader = new PatchReader(limits)
   let size = 0
-  for await (const chunk of child as AsyncIterable<Buffer>) {
+  for await (const chunk of repo.read('diff-tree', command)) {
     size += chunk.length
-    if (!reader.push(chunk) || size > maxReadBytes) {
-      child.kill('SIGKILL')
-      return reader.finish(true)
-    }
+    if (!reader.push(chunk) || size > maxReadBytes) return reader.finish(true)
   }
-  const { code, signal, stderr, timedOut } = await child.done
-  if (timedOut || code !== 0)
-    throw new Failure('unavailable', 'The difference cannot be read', {
-      cause: new GitError('diff-tree', code, signal, stderr),
-    })
   return reader.finish(false)
 }

@@ -1,6 +1,7 @@
+import type { RecordFormat } from '../format/records.ts'
 import type { Command, Repository } from '../repository/repository.ts'
 import type { Subcommand } from '../runner/command.ts'
-import { GitError } from '../runner/git-error.ts'
+import { GitTimeout } from '../runner/git-error.ts'
 import type { Introduction } from './sketch-file.ts'
 
 /**
@@ -22,7 +23,7 @@ export const commitGenerations = (repo: Repository, limits = usualLimits): Promi
   withinLimits(async () => {
     const generations = new Map<string, number>()
     const flags = ['--all', '--parents', '--topo-order', '--reverse'] as const
-    for await (const line of partsOf(repo, '\n', 'rev-list', flags, limits)) {
+    for await (const line of partsOf(repo, 'rev-list', flags, '\n', limits)) {
       const [commit, ...parents] = line.split(' ')
       if (generations.size === limits.commits) throw new BeyondLimits()
       generations.set(commit!, 1 + parents.reduce((most, parent) => Math.max(most, generations.get(parent) ?? 0), 0))
@@ -48,7 +49,7 @@ export const introductionsOf = (
     let of: Introduction | undefined
     let isPath = false
     // The id of a commit, then for each file `:<mode> <mode> <id> <id> <status>` and its path.
-    for await (const part of partsOf(repo, '\0', 'log', flags, limits)) {
+    for await (const part of partsOf(repo, 'log', flags, '\0', limits)) {
       if (isPath) isPath = false
       else if (change.test(part)) {
         isPath = true
@@ -66,7 +67,7 @@ async function withinLimits<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof BeyondLimits) return undefined
+    if (error instanceof BeyondLimits || error instanceof GitTimeout) return undefined
     throw error
   }
 }
@@ -74,26 +75,13 @@ async function withinLimits<T>(work: () => Promise<T>): Promise<T | undefined> {
 /** What a process writes, divided at each `end`. */
 async function* partsOf(
   repo: Repository,
-  end: string,
   subcommand: Subcommand,
   flags: NonNullable<Command['flags']>,
-  limits: typeof usualLimits,
+  end: RecordFormat['end'],
+  { bytes, ms }: typeof usualLimits,
 ): AsyncGenerator<string> {
-  const child = await repo.start(subcommand, { flags, lane: 'transfer', background: true, timeoutMs: limits.ms })
-  /** Of a part whose end is still to come. */
-  let pieces: string[] = []
-  let bytes = 0
-  for await (const chunk of child as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > limits.bytes) throw new BeyondLimits()
-    const [first, ...others] = chunk.toString('latin1').split(end)
-    pieces.push(first!)
-    if (others.length === 0) continue
-    yield pieces.join('')
-    pieces = [others.pop()!]
-    yield* others
-  }
-  const { code, signal, stderr, timedOut } = await child.done
-  if (timedOut) throw new BeyondLimits()
-  if (code !== 0) throw new GitError(subcommand, code, signal, stderr)
+  const command = { flags, lane: 'transfer', background: true, timeoutMs: ms } as const
+  const limit = { bytes, beyond: () => new BeyondLimits() }
+  for await (const parts of repo.records(subcommand, command, { end, limit }))
+    for (const part of parts) yield part.toString('latin1')
 }

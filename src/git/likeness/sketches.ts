@@ -6,7 +6,6 @@ import { derivedFile, replaceDerivedFile } from '../repository/derived-files.ts'
 import { identityOf } from '../repository/file-identity.ts'
 import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
-import { GitError } from '../runner/git-error.ts'
 import { blobKey, commitGenerations, introductionsOf } from './introductions.ts'
 import { maxSketchedBytes, type Sketch, sketchOf } from './sketch.ts'
 import { encodeSketches, headerBytes, objectsIn, type SketchedBlob, SketchIndex } from './sketch-file.ts'
@@ -172,18 +171,15 @@ const readAtOnce = 50
 
 /** Binary ids of all blobs, in the order of the packs, newest pack first. One process. */
 async function* blobIds(repo: Repository): AsyncGenerator<Buffer> {
-  const child = await repo.start('cat-file', {
+  const command = {
     flags: ['--batch-all-objects', '--batch-check=%(objectname) %(objecttype)', '--unordered', '--buffer'],
     lane: 'transfer',
     background: true,
     timeoutMs: 60 * 60_000,
-  })
-  let rest = ''
-  for await (const chunk of child as AsyncIterable<Buffer>) {
-    const lines = (rest + chunk.toString('latin1')).split('\n')
-    rest = lines.pop()!
-    for (const line of lines) if (line.endsWith(' blob')) yield Buffer.from(line.slice(0, -' blob'.length), 'hex')
-  }
-  const { code, signal, stderr } = await child.done
-  if (code !== 0) throw new GitError('cat-file', code, signal, stderr)
+  } as const
+  for await (const lines of repo.records('cat-file', command, { end: '\n' }))
+    for (const bytes of lines) {
+      const line = bytes.toString('latin1')
+      if (line.endsWith(' blob')) yield Buffer.from(line.slice(0, -' blob'.length), 'hex')
+    }
 }

@@ -3,7 +3,6 @@ import { Failure } from '../../kernel/failure.ts'
 import type { Oid } from '../format/oid.ts'
 import { setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
-import { GitError } from '../runner/git-error.ts'
 import { type ObjectInfo, objectContent, objectInfo } from './cat-file.ts'
 import { readLooseObject } from './read-object.ts'
 
@@ -64,11 +63,6 @@ export async function blobStream(
       }
     )
   }
-  const child = await repo.start('cat-file', { args: ['blob', oid], lane: 'transfer', timeoutMs: 6 * 60 * 60_000 })
-  return {
-    sizeBytes,
-    stream: child.failing(({ code, signal, stderr }) =>
-      code === 0 ? undefined : new GitError('cat-file', code, signal, stderr),
-    ),
-  }
+  const command = { args: ['blob', oid], lane: 'transfer', timeoutMs: 6 * 60 * 60_000 } as const
+  return { sizeBytes, stream: await repo.stream('cat-file', command) }
 }

@@ -35,8 +35,7 @@ async function writePack(repo: Repository, objects: readonly NewObject[]): Promi
   const index = await repo.start('index-pack', { flags: ['--stdin'], stdin: true, lane: 'transfer' })
   index.resume()
   await pipeline(Readable.from(packed(objects)), index)
-  const { code, signal, stderr } = await index.done
-  if (code !== 0) throw await repo.failure('index-pack', { code, signal, stderr })
+  await repo.requireSuccess('index-pack', await index.done)
   await syncFolder(join(repo.objectDir, 'pack'))
 }
 

@@ -1,6 +1,5 @@
 import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
-import { GitError } from '../runner/git-error.ts'
 import { type ObjectContent, objectContents } from './cat-file.ts'
 
 /** A Git LFS pointer, stored in place of a large file. */
@@ -39,7 +38,7 @@ export async function* newPointers(
   tips: readonly Oid[],
   { excluding, without = [] }: PointerOptions = {},
 ): AsyncIterable<Pointer[]> {
-  const child = await repo.start('rev-list', {
+  const command = {
     flags: [
       '--objects',
       '--no-object-names',
@@ -52,20 +51,14 @@ export async function* newPointers(
       // A push may name more refs than fit into a command line.
       '--stdin',
     ],
-    stdin: true,
+    input: [...tips, ...(excluding ?? []).map((oid) => `^${oid}`)].map((line) => `${line}\n`).join(''),
     lane: 'transfer',
-  })
-  child.end([...tips, ...(excluding ?? []).map((oid) => `^${oid}`)].map((line) => `${line}\n`).join(''))
-  let rest = ''
+  } as const
   const oids: string[] = []
-  for await (const chunk of child as AsyncIterable<Buffer>) {
-    const lines = (rest + chunk.toString('latin1')).split('\n')
-    rest = lines.pop()!
-    oids.push(...lines)
+  for await (const lines of repo.records('rev-list', command, { end: '\n' })) {
+    for (const line of lines) oids.push(line.toString('latin1'))
     while (oids.length >= readAtOnce) yield pointersAmong(repo, oids.splice(0, readAtOnce))
   }
-  const { code, signal, stderr } = await child.done
-  if (code !== 0) throw new GitError('rev-list', code, signal, stderr)
   if (oids.length > 0) yield pointersAmong(repo, oids)
 }
 

@@ -1,8 +1,6 @@
-import { Failure } from '../../kernel/failure.ts'
 import type { Oid } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
 import type { Repository } from '../repository/repository.ts'
-import { GitError } from '../runner/git-error.ts'
 import { readCommit } from './commits.ts'
 import { isLoose, readLooseObject } from './read-object.ts'
 import { MalformedTree, readTree } from './trees.ts'
@@ -46,33 +44,20 @@ async function looseFiles(repo: Repository, treeish: Oid): Promise<SizedFile[] |
 }
 
 async function listByGit(repo: Repository, treeish: Oid, limit: number): Promise<SizedFile[]> {
-  const child = await repo.start('ls-tree', {
+  const command = {
     flags: ['-r', '-l', '-z', '--full-tree'],
     args: [treeish],
     lane: 'transfer',
     timeoutMs: 10 * 60_000,
-  })
+  } as const
   const files: SizedFile[] = []
-  let rest: Buffer = Buffer.alloc(0)
-  for await (const chunk of child as AsyncIterable<Buffer>) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    let at = 0
-    for (let nul = bytes.indexOf(0); nul >= 0; nul = bytes.indexOf(0, at)) {
-      const file = parseLine(bytes.subarray(at, nul))
+  for await (const lines of repo.records('ls-tree', command, { end: '\0' })) {
+    for (const line of lines) {
+      const file = parseLine(line)
       if (file) files.push(file)
-      at = nul + 1
     }
-    rest = bytes.subarray(at)
-    if (files.length >= limit) {
-      child.kill('SIGKILL')
-      return files.slice(0, limit)
-    }
+    if (files.length >= limit) return files.slice(0, limit)
   }
-  const { code, signal, stderr } = await child.done
-  if (code !== 0)
-    throw new Failure('unavailable', 'The tree cannot be read', {
-      cause: new GitError('ls-tree', code, signal, stderr),
-    })
   return files
 }
 

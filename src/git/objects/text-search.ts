@@ -2,7 +2,7 @@ import type { Oid } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
 import { decodeText } from '../format/text.ts'
 import type { Repository } from '../repository/repository.ts'
-import { GitError } from '../runner/git-error.ts'
+import { GitTimeout } from '../runner/git-error.ts'
 
 /** Consecutive lines of a file: matching lines with two lines of context. */
 export type FoundLines = {
@@ -46,29 +46,31 @@ export async function searchText(
 ): Promise<Found<FoundLines>> {
   // The text is part of the flag's argument, so it cannot be a flag itself.
   const pattern = search.text === '' ? (['--max-count=1', '-e^'] as const) : (['-F', `-e${search.text}`] as const)
-  const child = await repo.start('grep', {
+  const command = {
     flags: ['-I', '-i', '-n', '-z', '-C2', '--threads=2', '--full-name', '--no-color', ...pattern],
     args: commits,
+    // 1: no match.
+    accept: [0, 1],
     timeoutMs: search.timeoutMs,
     ...(search.like !== undefined && {
       paths: [`:(icase)${search.like.replaceAll(/[?[\\]/g, '\\$&')}`],
       env: { GIT_LITERAL_PATHSPECS: '0' },
     }),
-  })
+  } as const
   const places = new Places(search)
   let bytes = 0
-  for await (const chunk of child as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    places.read(chunk)
-    // Leaving the loop ends the process.
-    if (places.isFull || bytes > search.maxBytes) return { found: places.found, complete: false, timedOut: false }
+  try {
+    for await (const chunk of repo.read('grep', command)) {
+      bytes += chunk.length
+      places.read(chunk)
+      if (places.isFull || bytes > search.maxBytes) return { found: places.found, complete: false, timedOut: false }
+    }
+  } catch (error) {
+    if (!(error instanceof GitTimeout)) throw error
+    return { found: places.found, complete: false, timedOut: true }
   }
-  const { code, signal, stderr, timedOut } = await child.done
-  if (timedOut) return { found: places.found, complete: false, timedOut }
-  // Exit code 1: no match.
-  if (code !== 0 && code !== 1) throw new GitError('grep', code, signal, stderr)
   places.end()
-  return { found: places.found, complete: true, timedOut }
+  return { found: places.found, complete: true, timedOut: false }
 }
 
 /**

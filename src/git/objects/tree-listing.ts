@@ -4,7 +4,7 @@ import type { Oid } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
-import { GitError } from '../runner/git-error.ts'
+import { damageIn } from '../runner/damage.ts'
 import { readCommit } from './commits.ts'
 import { type RawTree, readRawTree } from './raw-tree.ts'
 import { readLooseObject } from './read-object.ts'
@@ -253,30 +253,19 @@ const lineBytes = 64
 const tooManyEntries = () => new Failure('too_large', 'The tree has too many entries')
 
 async function readByGit(repo: Repository, root: Oid): Promise<PathEntry[]> {
-  const child = await repo.start('ls-tree', { flags: ['-r', '-t', '-z', '--full-tree'], args: [root] })
+  const command = { flags: ['-r', '-t', '-z', '--full-tree'], args: [root] } as const
+  const limit = { bytes: maxListedBytes, beyond: tooManyEntries }
   const entries: PathEntry[] = []
-  let rest: Buffer = Buffer.alloc(0)
-  let size = 0
-  for await (const chunk of child as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > maxListedBytes || entries.length > maxEntries) {
-      child.kill('SIGKILL')
-      throw tooManyEntries()
+  try {
+    for await (const lines of repo.records('ls-tree', command, { end: '\0', limit })) {
+      for (const line of lines) entries.push(parseLine(line))
+      if (entries.length > maxEntries) throw tooManyEntries()
     }
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    let at = 0
-    for (let nul = bytes.indexOf(0); nul >= 0; nul = bytes.indexOf(0, at)) {
-      entries.push(parseLine(bytes.subarray(at, nul)))
-      at = nul + 1
-    }
-    rest = bytes.subarray(at)
+  } catch (error) {
+    // The root was read before, so objects below it are missing, malformed, or have been removed meanwhile.
+    const damage = damageIn(error)
+    throw damage ? new Failure('unavailable', 'The tree cannot be read', { cause: damage }) : error
   }
-  const { code, signal, stderr } = await child.done
-  // `commit` was resolved before, so the objects have been removed meanwhile.
-  if (code !== 0)
-    throw new Failure('unavailable', 'The tree cannot be read', {
-      cause: new GitError('ls-tree', code, signal, stderr),
-    })
   return entries
 }
 

@@ -1,4 +1,5 @@
 import type { Oid } from '../format/oid.ts'
+import { linesOf } from '../format/records.ts'
 import { readCommit, readCommits } from '../objects/commits.ts'
 import { openGraph } from '../objects/open-graph.ts'
 import { readTag } from '../objects/tags.ts'
@@ -62,11 +63,10 @@ async function askForTimes(repo: Repository, folder: string): Promise<Times> {
     args: [folder],
     maxOutputBytes: 64 * 1024 * 1024,
   })
-  const lines = stdout.toString('latin1').split('\n')
   return new Map(
-    lines.flatMap((line) => {
-      const [oid, seconds] = line.split(' ')
-      return oid ? [[oid as Oid, Number(seconds)] as const] : []
+    linesOf(stdout).map((line) => {
+      const [oid, seconds] = line.split(' ') as [Oid, string]
+      return [oid, Number(seconds)]
     }),
   )
 }

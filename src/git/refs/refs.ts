@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { nullOid, type Oid } from '../format/oid.ts'
+import { linesOf } from '../format/records.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { type ObjectType, objectInfo, objectInfos } from '../objects/cat-file.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -211,9 +212,5 @@ async function forEachRef(
   })
   const broken = Array.from(stderr.matchAll(/^warning: ignoring broken ref (\S+)$/gm), ([, name]) => name as RefName)
   if (broken.length > 0 && filters.broken === 'fail') throw repo.damage(`target of ${broken[0]}`)
-  const found = stdout
-    .toString('utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-  return { found, broken: [...new Set(broken)] }
+  return { found: linesOf(stdout, 'utf8'), broken: [...new Set(broken)] }
 }

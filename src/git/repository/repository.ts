@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../kernel/failure.ts'
 import { removeGraph, saysBrokenGraph } from '../commit-graph/removal.ts'
+import { type RecordFormat, recordsOf } from '../format/records.ts'
 import type { Child } from '../runner/child.ts'
 import { RunnerLost, type RunOptions } from '../runner/client.ts'
 import { argvFor, type GitArgs, type Subcommand, writesRepository } from '../runner/command.ts'
@@ -16,11 +17,14 @@ import { repairInBackground, repairIndexes } from './damaged-indexes.ts'
 
 export type Command = GitArgs & Pick<RunOptions, 'background' | 'env' | 'lane' | 'nested' | 'timeoutMs'>
 
-export type RunCommand = Command & {
+export type ReadCommand = Command & {
   /** Written to stdin, all at once. */
   input?: Buffer | string
   /** Exit codes that are not failures. Default `[0]`. */
   accept?: readonly number[]
+}
+
+export type RunCommand = ReadCommand & {
   /** Maximum output; `Failure('too_large')` beyond it. Default 64 MiB. */
   maxOutputBytes?: number
 }
@@ -143,17 +147,23 @@ export class Repository {
     return damage(lost)
   }
 
-  /** The failure for a process that ended so: as `gitFailure`, or as `lost` if the repository has been deleted meanwhile. */
-  async failure(subcommand: string, exit: Pick<Exit, 'code' | 'signal' | 'stderr'>): Promise<Error> {
-    const failure = await this.#failure(subcommand, exit)
-    if (damageIn(failure)) repairInBackground(this)
-    return failure
-  }
-
-  async #failure(subcommand: string, exit: Pick<Exit, 'code' | 'signal' | 'stderr'>): Promise<Error> {
+  /**
+   * Throws if a process failed: as `gitFailure`, or as `lost` if the repository, which was there before (`wasThere`), has been deleted
+   * meanwhile. If the repository is damaged, its repair begins.
+   */
+  async requireSuccess(
+    subcommand: string,
+    exit: Exit,
+    { accept = [0], wasThere = true }: { readonly accept?: readonly number[]; readonly wasThere?: boolean } = {},
+  ): Promise<void> {
+    if (!exit.timedOut && exit.code !== null && accept.includes(exit.code)) return
     const failure = gitFailure(subcommand, exit)
-    this.lookAgain()
-    return (await this.exists()) ? failure : this.lost(failure)
+    if (wasThere && !exit.timedOut) {
+      this.lookAgain()
+      if (!(await this.exists())) throw this.lost(failure)
+    }
+    if (damageIn(failure)) repairInBackground(this)
+    throw failure
   }
 
   /** The directory to read from: the shared empty repository as long as this one does not exist. */
@@ -180,18 +190,84 @@ export class Repository {
     })
   }
 
+  /** Starts a git process; its end is checked by `requireSuccess`. */
+  async #begin(subcommand: Subcommand, { input, accept = [0], ...command }: ReadCommand) {
+    const wasThere = await this.exists()
+    const child = await this.start(subcommand, { ...command, stdin: input !== undefined })
+    if (input !== undefined) child.end(input)
+    return { child, requireSuccess: (exit: Exit) => this.requireSuccess(subcommand, exit, { accept, wasThere }) }
+  }
+
+  /** Starts a git process for its output. The stream fails as `run` if the process does, and ends the process when it is destroyed. */
+  async stream(subcommand: Subcommand, command: ReadCommand = {}): Promise<Child> {
+    const { child, requireSuccess } = await this.#begin(subcommand, command)
+    return child.failing(requireSuccess)
+  }
+
   /**
-   * Runs a git process to its end (2-3 ms plus its own time), and once more if a damaged commit-graph or index made it fail, which is
-   * removed, or if it only reads and the runner ended or git was killed. Throws `GitError` for an exit code that is not accepted,
-   * `Failure('storage_full')` if the disk is full, `Failure('unavailable')` on timeout, `Failure('too_large')` beyond the
-   * maximum output, and `Failure('unprocessable')` if the repository was removed meanwhile.
+   * The output of a git process as it comes. Fails as `run` at its end, and begins once more like `run` if nothing has come before. The
+   * process ends when the loop is left.
    */
-  async run(subcommand: Subcommand, command: RunCommand = {}): Promise<Output> {
+  async *read(subcommand: Subcommand, command: ReadCommand = {}): AsyncGenerator<Buffer> {
+    const { output, first } = await this.repeating(subcommand, async () => {
+      const output = this.#readOnce(subcommand, command)
+      return { output, first: await output.next() }
+    })
     try {
-      return await this.#runOnce(subcommand, command)
+      for (let next = first; !next.done; next = await output.next()) yield next.value
+    } finally {
+      await output.return(undefined)
+    }
+  }
+
+  async *#readOnce(subcommand: Subcommand, command: ReadCommand): AsyncGenerator<Buffer> {
+    const { child, requireSuccess } = await this.#begin(subcommand, command)
+    yield* child as AsyncIterable<Buffer>
+    await requireSuccess(await child.done)
+  }
+
+  /** What `read` reads, in records without their ends; a batch has those that have come. */
+  records(subcommand: Subcommand, command: ReadCommand, format: RecordFormat): AsyncGenerator<Buffer[]> {
+    return recordsOf(this.read(subcommand, command), format)
+  }
+
+  /**
+   * Runs a git process to its end (2-3 ms plus its own time), and once more as `repeating` says. Throws `GitError` for an exit code that is
+   * not accepted, `Failure('storage_full')` if the disk is full, `GitTimeout` on timeout, `Failure('too_large')` beyond the maximum output,
+   * and `Failure('unprocessable')` if the repository was removed meanwhile.
+   */
+  run(subcommand: Subcommand, command: RunCommand = {}): Promise<Output> {
+    return this.repeating(subcommand, () => this.#runOnce(subcommand, command))
+  }
+
+  async #runOnce(
+    subcommand: Subcommand,
+    { maxOutputBytes = 64 * 1024 * 1024, ...command }: RunCommand,
+  ): Promise<Output> {
+    const { child, requireSuccess } = await this.#begin(subcommand, command)
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of child as AsyncIterable<Buffer>) {
+      size += chunk.length
+      // Leaving the loop ends the process.
+      if (size > maxOutputBytes) throw new Failure('too_large', 'The result is too large')
+      chunks.push(chunk)
+    }
+    const exit = await child.done
+    await requireSuccess(exit)
+    return { stdout: Buffer.concat(chunks), stderr: exit.stderr, code: exit.code! }
+  }
+
+  /**
+   * Does work of a git process again if it failed because of a damaged commit-graph or index, which is removed, or if it only reads and the
+   * runner ended or git was killed.
+   */
+  async repeating<T>(subcommand: Subcommand, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
     } catch (error) {
       if (!(await this.#mayRepeat(subcommand, error))) throw error
-      return this.#runOnce(subcommand, command)
+      return work()
     }
   }
 
@@ -203,35 +279,6 @@ export class Repository {
       return true
     }
     return (await repairIndexes(this)).hasRemoved
-  }
-
-  async #runOnce(
-    subcommand: Subcommand,
-    { input, accept = [0], maxOutputBytes = 64 * 1024 * 1024, ...command }: RunCommand,
-  ): Promise<Output> {
-    const wasThere = await this.exists()
-    const child = await this.start(subcommand, { ...command, stdin: input !== undefined })
-    if (input !== undefined) child.end(input)
-    const chunks: Buffer[] = []
-    let size = 0
-    for await (const chunk of child as AsyncIterable<Buffer>) {
-      size += chunk.length
-      if (size > maxOutputBytes) {
-        child.kill('SIGKILL')
-        throw new Failure('too_large', 'The result is too large')
-      }
-      chunks.push(chunk)
-    }
-    const { code, signal, stderr, timedOut } = await child.done
-    if (timedOut)
-      throw new Failure('unavailable', 'The operation took too long', {
-        cause: new GitError(subcommand, code, signal, stderr),
-      })
-    if (code === null || !accept.includes(code)) {
-      const exit = { code, signal, stderr }
-      throw wasThere ? await this.#failure(subcommand, exit) : gitFailure(subcommand, exit)
-    }
-    return { stdout: Buffer.concat(chunks), stderr, code }
   }
 
   /**

@@ -22,7 +22,7 @@ export class Child extends Duplex {
   readonly #kill: (signal: NodeJS.Signals) => void
   #inspect: Inspect | undefined
   #filter: Filter | undefined
-  #toError: ((exit: Exit) => Error | undefined) | undefined
+  #requireSuccess: ((exit: Exit) => Promise<void>) | undefined
   #lastOf: ((exit: Exit) => Buffer | undefined) | undefined
 
   constructor(options: {
@@ -71,9 +71,9 @@ export class Child extends Duplex {
     this.#socket.end()
   }
 
-  /** Makes the stream fail instead of end if the process fails, so that readers do not take partial output for the result. */
-  failing(toError: (exit: Exit) => Error | undefined): this {
-    this.#toError = toError
+  /** Makes the stream fail instead of end if this rejects, so that readers do not take partial output for the result. */
+  failing(requireSuccess: (exit: Exit) => Promise<void>): this {
+    this.#requireSuccess = requireSuccess
     return this
   }
 
@@ -102,19 +102,17 @@ export class Child extends Duplex {
 
   #finish() {
     if (this.#filter) this.#pass(this.#filter.end())
-    const toError = this.#toError
+    const requireSuccess = this.#requireSuccess
     const lastOf = this.#lastOf
-    if (!toError && !lastOf) return this.push(null)
-    this.done.then(
-      (exit) => {
-        const error = toError?.(exit)
-        if (error) return void this.destroy(error)
-        const last = lastOf?.(exit)
-        if (last) this.push(last)
-        this.push(null)
-      },
-      (error) => (toError ? this.destroy(error) : this.push(null)),
-    )
+    if (!requireSuccess && !lastOf) return this.push(null)
+    const end = async () => {
+      const exit = await this.done
+      await requireSuccess?.(exit)
+      const last = lastOf?.(exit)
+      if (last) this.push(last)
+      this.push(null)
+    }
+    end().catch((error) => (requireSuccess ? this.destroy(error) : this.push(null)))
   }
 
   override _read(): void {

@@ -97,10 +97,8 @@ async function ask(git: GitContext, side: Side): Promise<Buffer> {
     timeoutMs: git.timeouts().processMs,
     env: side === 'upload-pack' ? { GIT_PROTOCOL: 'version=2' } : {},
   })
-  const chunks: Buffer[] = []
-  for await (const chunk of child as AsyncIterable<Buffer>) chunks.push(chunk)
+  const said = Buffer.concat(await child.toArray())
   const { code } = await child.done
-  const said = Buffer.concat(chunks)
   if (code !== 0 || !said.toString('latin1').endsWith('0000')) throw new Error(`git ${side} did not say what it can do`)
   return said
 }

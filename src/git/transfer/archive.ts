@@ -2,9 +2,8 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
-import { type Runner, RunnerLost } from '../runner/client.ts'
+import type { Runner } from '../runner/client.ts'
 import { settingsEnv } from '../runner/environment.ts'
-import { GitError } from '../runner/git-error.ts'
 import { watched } from './transfer.ts'
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.bz2' | 'zip'
@@ -37,14 +36,9 @@ export type ArchiveOptions = {
  * constant memory on the server's side; it ends when the stream is destroyed, or after ten minutes without a read. Rejects if
  * git fails before the first byte; later failures break the stream.
  */
-export async function archiveStream(repo: Repository, commit: Oid, options: ArchiveOptions): Promise<Readable> {
-  const begin = () => beginArchive(repo, commit, options)
-  return begin().catch((error) => {
-    // The runner is restarted; nothing was sent yet.
-    if (error instanceof RunnerLost) return begin()
-    throw error
-  })
-}
+export const archiveStream = (repo: Repository, commit: Oid, options: ArchiveOptions): Promise<Readable> =>
+  // Nothing was sent yet.
+  repo.repeating('archive', () => beginArchive(repo, commit, options))
 
 /** Resolves when there is a first byte. */
 async function beginArchive(
@@ -52,7 +46,7 @@ async function beginArchive(
   commit: Oid,
   { format, prefix, path }: ArchiveOptions,
 ): Promise<Readable> {
-  const child = await repo.start('archive', {
+  const stream = await repo.stream('archive', {
     flags: [`--format=${format}`, `--prefix=${prefix}`],
     // As a plain argument: after `--end-of-options`, `archive` takes `--` for a path.
     args: path === undefined ? [commit] : [commit, path],
@@ -60,10 +54,7 @@ async function beginArchive(
     timeoutMs: 6 * 60 * 60_000,
     env: settingsEnv(settings),
   })
-  watched(child)
-  const stream = child.failing(({ code, signal, stderr }) =>
-    code === 0 ? undefined : new GitError('archive', code, signal, stderr),
-  )
+  watched(stream)
   await once(stream, 'readable')
   return stream
 }

@@ -32,7 +32,7 @@ const settings = [['core.deltaBaseCacheLimit', '128m']] as const
 export async function bundle(repo: Repository): Promise<Readable | undefined> {
   const refs = await listRefs(repo, bundled)
   if (refs.length === 0) return undefined
-  const child = await repo.start('pack-objects', {
+  const pack = await repo.stream('pack-objects', {
     flags: [
       '--revs',
       '--stdout',
@@ -46,18 +46,12 @@ export async function bundle(repo: Repository): Promise<Readable | undefined> {
     lane: 'transfer',
     background: true,
     timeoutMs,
-    stdin: true,
-    env: settingsEnv(settings),
-  })
-  child.end(
-    [...new Set(refs.map(({ oid }) => oid))]
+    input: [...new Set(refs.map(({ oid }) => oid))]
       .sort()
       .map((oid) => `${oid}\n`)
       .join(''),
-  )
-  const pack = child.failing(({ code, signal, stderr }) =>
-    code === 0 ? undefined : gitFailure('pack-objects', { code, signal, stderr }),
-  )
+    env: settingsEnv(settings),
+  })
   const header = `${signature}\n${refs.map(({ oid, name }) => `${oid} ${name}\n`).join('')}\n`
   return Readable.from(
     (async function* () {
@@ -94,11 +88,11 @@ export async function unbundle(repo: Repository, path: string, limits: BundleLim
   })
   index.resume()
   await pipeline(createReadStream(path, { start: packAt }), index)
-  const { code, signal, stderr } = await index.done
-  if (code !== 0) {
-    const error = gitFailure('index-pack', { code, signal, stderr })
-    if (signal !== null || error.name === 'Failure') throw error
-    throw new BundleRefusal(`The pack is not valid: ${reasonIn(stderr)}`)
+  const exit = await index.done
+  if (exit.code !== 0) {
+    const error = gitFailure('index-pack', exit)
+    if (exit.signal !== null || error.name === 'Failure') throw error
+    throw new BundleRefusal(`The pack is not valid: ${reasonIn(exit.stderr)}`)
   }
   await syncFolder(join(repo.objectDir, 'pack'))
   await writeRefs(repo, refs)
@@ -209,8 +203,8 @@ export async function requireComplete(repo: Repository): Promise<void> {
     timeoutMs,
   })
   child.resume()
-  const { code, signal, stderr } = await child.done
-  if (code === 0) return
-  if (signal !== null) throw gitFailure('rev-list', { code, signal, stderr })
+  const exit = await child.done
+  if (exit.code === 0) return
+  if (exit.signal !== null) throw gitFailure('rev-list', exit)
   throw new BundleRefusal('The pack lacks objects that its references need')
 }

@@ -80,13 +80,14 @@ export async function runOnRemote(
         child.kill()
       } else chunks.push(chunk)
     }
-    const { code, signal, stderr, timedOut } = await child.done
+    const exit = await child.done
+    const { code, signal, stderr, timedOut } = exit
     const stdout = Buffer.concat(chunks).toString('utf8')
     if (tooLarge || (await isTooLarge())) return { failed: 'too_large', output: stderr, stdout }
     if (timedOut) return { failed: 'too_slow', output: stderr, stdout }
     // A signal says nothing about the remote, except SIGPIPE, which follows a closed connection.
     if (signal !== null && signal !== 'SIGPIPE') throw new Error(`git ${subcommand} was ended by ${signal}`)
-    if (code !== 0 && isDiskFull(stderr)) throw gitFailure(subcommand, { code, signal, stderr })
+    if (code !== 0 && isDiskFull(stderr)) throw gitFailure(subcommand, exit)
     return code === 0 ? { stdout } : { failed: 'refused', output: stderr, stdout }
   } finally {
     clearInterval(checking)

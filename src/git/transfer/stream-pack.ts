@@ -1,6 +1,5 @@
 import { pipeline } from 'node:stream/promises'
 import type { Repository } from '../repository/repository.ts'
-import { gitFailure } from '../runner/git-error.ts'
 
 export type PackOptions = {
   /** Lines for `pack-objects --revs`: an object id, or `^` and one that the target has. */
@@ -16,25 +15,24 @@ export async function streamPack(
   target: Repository,
   { revisions, thin = false, timeoutMs }: PackOptions,
 ): Promise<void> {
-  const long = { lane: 'transfer', timeoutMs, stdin: true } as const
-  const pack = await source.start('pack-objects', {
+  const long = { lane: 'transfer', timeoutMs } as const
+  const pack = await source.stream('pack-objects', {
     flags: ['--revs', '--stdout', ...(thin ? (['--thin'] as const) : []), '--delta-base-offset', '-q'],
+    input: revisions,
     ...long,
   })
-  pack.end(revisions)
   const index = await target
-    .start('index-pack', { flags: ['--stdin', ...(thin ? (['--fix-thin'] as const) : [])], nested: true, ...long })
+    .start('index-pack', {
+      flags: ['--stdin', ...(thin ? (['--fix-thin'] as const) : [])],
+      nested: true,
+      stdin: true,
+      ...long,
+    })
     .catch((error) => {
       pack.destroy()
       throw error
     })
   index.resume()
-  await pipeline(
-    pack.failing(({ code, signal, stderr }) =>
-      code === 0 ? undefined : gitFailure('pack-objects', { code, signal, stderr }),
-    ),
-    index,
-  )
-  const { code, signal, stderr } = await index.done
-  if (code !== 0) throw await target.failure('index-pack', { code, signal, stderr })
+  await pipeline(pack, index)
+  await target.requireSuccess('index-pack', await index.done)
 }
