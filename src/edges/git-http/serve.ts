@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { Ctx } from '../../api/ctx.ts'
+import { linesWithFlush } from '../../git/format/packets.ts'
 import type { Repository } from '../../git/repository/repository.ts'
 import type { Exit } from '../../git/runner/protocol.ts'
 import { receivePack, uploadPack } from '../../git/transfer/transfer.ts'
@@ -146,8 +147,7 @@ async function advertise(exchange: Exchange, repo: Repository, service: Service)
   const signal = disconnectSignal(exchange)
   signal.throwIfAborted()
   res.writeHead(200, head(exchange, `application/x-${service}-advertisement`))
-  const line = `# service=${service}\n`
-  res.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
+  res.write(linesWithFlush([`# service=${service}\n`]))
   await pipeline(stream, res, { signal })
   await done
 }

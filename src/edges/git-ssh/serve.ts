@@ -1,4 +1,5 @@
 import type { Ctx } from '../../api/ctx.ts'
+import { flushPacket, isFlush } from '../../git/format/packets.ts'
 import type { Exit } from '../../git/runner/protocol.ts'
 import { receivePack, uploadArchive, uploadPack } from '../../git/transfer/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
@@ -172,18 +173,16 @@ async function pushToNothing(call: Call, path: string, { ctx, reopen }: Client, 
   return push(call, target, now, { ...transfer, ...session, answers, refusedNow })
 }
 
-const flush = '0000'
-
 /** Whether the client sends more than the flush packet that means "no updates". Consumes nothing. */
 async function saysSomething({ channel, signal, stalledMs }: Call): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const look = () => {
-    const head = channel.read(flush.length) as Buffer | null
+    const head = channel.read(flushPacket.length) as Buffer | null
     if (head === null) return
     // Removed before unshifting, because unshifted data triggers another event.
     channel.off('readable', look)
     channel.unshift(head)
-    resolve(head.toString('latin1') !== flush)
+    resolve(!isFlush(head))
   }
   const nothing = () => resolve(false)
   channel.on('readable', look).once('end', nothing)

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { Failure } from '../../kernel/failure.ts'
+import { bandPackets, bands, Packets } from '../format/packets.ts'
 import { RunnerLost } from '../runner/client.ts'
 import { cutOff, type Exit } from '../runner/protocol.ts'
+import { FetchResponse } from './fetch-response.ts'
 import type { GrowingBytes } from './growing-bytes.ts'
 import { isLate } from './late.ts'
-import { Packets, packPacket, Response } from './packets.ts'
 
 /** The bytes of a response, and how git, which writes it, ended. */
 export type Source = AsyncIterable<Buffer> & {
@@ -202,7 +203,7 @@ export class SharedResponse {
     const source = await this.#start(this.#stop.signal)
     started.resolve()
     const packets = new Packets()
-    const response = new Response()
+    const response = new FetchResponse()
     const skip = known && new Skip(known)
     const errors: Buffer[] = []
     let batch: Buffer[] = []
@@ -265,7 +266,7 @@ export class SharedResponse {
   async #contentSoFar(): Promise<Content> {
     const digest = createHash('sha256')
     const packets = new Packets()
-    const response = new Response()
+    const response = new FetchResponse()
     let length = 0
     for (let at = 0; at < this.#bytes.size; ) {
       const chunk = await this.#bytes.read(at)
@@ -312,7 +313,7 @@ class Skip {
     if (content.length < rest) return []
     this.#compare()
     if (content.length === rest) return []
-    return rest === 0 ? [packet] : [packPacket(content.subarray(rest))]
+    return rest === 0 ? [packet] : [Buffer.concat([...bandPackets(bands.pack, content.subarray(rest))])]
   }
 
   end(): void {

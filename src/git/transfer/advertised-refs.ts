@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { missingAs } from '../../kernel/missing.ts'
+import { endsWithFlush, linesWithFlush } from '../format/packets.ts'
 import { hiddenRefs, serverRefs } from '../format/ref-name.ts'
 import type { RefFile } from '../refs/packed-refs.ts'
 import { packedFolders, readRefFiles } from '../refs/ref-files.ts'
 import type { GitContext } from '../repository/context.ts'
 import type { Repository } from '../repository/repository.ts'
-import { linesWithFlush } from '../sharing/packets.ts'
 
 /*
  * What `receive-pack` shows a client before a push: the refs that it may change, and what git can do (gitprotocol-pack, "Reference
@@ -99,6 +99,6 @@ async function ask(git: GitContext, side: Side): Promise<Buffer> {
   })
   const said = Buffer.concat(await child.toArray())
   const { code } = await child.done
-  if (code !== 0 || !said.toString('latin1').endsWith('0000')) throw new Error(`git ${side} did not say what it can do`)
+  if (code !== 0 || !endsWithFlush(said)) throw new Error(`git ${side} did not say what it can do`)
   return said
 }

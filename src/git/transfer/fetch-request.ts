@@ -1,4 +1,5 @@
 import { Failure } from '../../kernel/failure.ts'
+import { parseHeader } from '../format/packets.ts'
 
 /** Number of lines of each kind. */
 type Counts = Readonly<Record<Kind, number>>
@@ -70,14 +71,13 @@ export class FetchRequest {
     const end = Math.min(chunk.length, at + 4 - this.#digits.length)
     this.#digits += chunk.toString('latin1', at, end)
     if (this.#digits.length < 4) return end
-    const length = /^[0-9a-f]{4}$/i.test(this.#digits) ? Number.parseInt(this.#digits, 16) : 3
+    const length = parseHeader(this.#digits)
     this.#digits = ''
     if (length === 0) this.#flush()
     // It ends a response. As part of a request git takes it for an error of its own, and ends by a signal.
     if (length === 2 && this.#resets) throw new Failure('invalid', 'The fetch contains the end of a response')
-    // 1 is a separator; 3 and non-numbers are invalid.
-    this.#isNonsense = length === 3
-    this.#length = Math.max(0, length - 4)
+    this.#isNonsense = length === undefined
+    this.#length = Math.max(0, (length ?? 0) - 4)
     this.#left = this.#length
     this.#start = ''
     return end

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Packets } from '../sharing/packets.ts'
+import { Packets } from '../format/packets.ts'
 import { TestGit, type TestRepository } from '../testing.ts'
 import { refsForPush } from './advertised-refs.ts'
 import { listedRefs } from './listed-refs.ts'

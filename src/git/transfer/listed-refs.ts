@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { missingAs } from '../../kernel/missing.ts'
+import { isFlush, textOf } from '../format/packets.ts'
 import { branchRef } from '../format/ref-name.ts'
 import type { RefFile } from '../refs/packed-refs.ts'
 import { readRefFile, readRefFiles } from '../refs/ref-files.ts'
 import { commitsOf } from '../refs/ref-objects.ts'
 import type { Repository } from '../repository/repository.ts'
-import { isFlush, textOf } from '../sharing/packets.ts'
 import { hasOnlyUsual, isLong, shortList } from './advertised-refs.ts'
 
 /** A request `ls-refs` of protocol 2 (gitprotocol-v2). */

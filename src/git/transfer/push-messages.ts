@@ -1,8 +1,6 @@
 import { join } from 'node:path'
+import { bandPackets, bands, Packets } from '../format/packets.ts'
 import { damaged } from '../runner/damage.ts'
-import { bandPackets, Packets } from '../sharing/packets.ts'
-
-const messageBand = 2
 
 /** Git's lines are held back until the report; beyond this size they are passed, or dropped if the repository is damaged. */
 const maxHeldBytes = 64 * 1024
@@ -69,7 +67,7 @@ export class PushMessages {
 
   *#passed(packet: Buffer): Generator<Buffer> {
     // An empty message keeps the connection alive.
-    const isMessage = packet[4] === messageBand && packet.length > 5
+    const isMessage = packet[4] === bands.message && packet.length > 5
     if (isMessage) return yield* this.#messages(packet.toString('latin1', 5))
     if (packet.length !== 5) yield* this.#release()
     yield packet
@@ -119,4 +117,4 @@ export class PushMessages {
   }
 }
 
-const messagePackets = (text: string): Generator<Buffer> => bandPackets(messageBand, Buffer.from(text, 'latin1'))
+const messagePackets = (text: string): Generator<Buffer> => bandPackets(bands.message, Buffer.from(text, 'latin1'))

@@ -1,5 +1,5 @@
+import { bandPackets, bands, flushPacket, linesWithFlush } from '../format/packets.ts'
 import type { RefChange } from '../format/ref-change.ts'
-import { bandPackets, linesWithFlush } from '../sharing/packets.ts'
 import { lineOfReport, type MoveOutcome } from './ref-moves.ts'
 import { printableLines } from './verdict.ts'
 
@@ -12,8 +12,8 @@ export function reportOf(
   const text = printableLines(messages).map((line) => `${line}\n`)
   const lines = updates.map((update) => lineOfReport(update.name, outcomeOf(update)))
   return Buffer.concat([
-    ...bandPackets(2, Buffer.from(text.join(''))),
-    ...bandPackets(1, linesWithFlush(['unpack ok\n', ...lines])),
-    Buffer.from('0000'),
+    ...bandPackets(bands.message, Buffer.from(text.join(''))),
+    ...bandPackets(bands.pack, linesWithFlush(['unpack ok\n', ...lines])),
+    flushPacket,
   ])
 }

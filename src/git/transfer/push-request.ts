@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
+import { isFlush, maxPacketBytes, packetAt } from '../format/packets.ts'
 import { parseUpdate, type RefChange } from '../format/ref-change.ts'
-import { isFlush, maxPacketBytes, packetAt } from '../sharing/packets.ts'
 
 /** A push that creates or moves branches and tags with a small pack, as the client sent it (gitprotocol-pack). */
 export type SmallRequest = {

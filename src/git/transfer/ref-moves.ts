@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net'
+import { isFlush, linesWithFlush, Packets, textOf } from '../format/packets.ts'
 import { parseUpdate, type RefChange } from '../format/ref-change.ts'
 import type { RefName } from '../format/ref-name.ts'
-import { Inbox } from '../runner/inbox.ts'
-import { linesWithFlush } from '../sharing/packets.ts'
 import { printableLines } from './verdict.ts'
 
 /**
@@ -27,13 +26,13 @@ export async function converseOnMoves(channel: Socket, move: MoveRefs, after?: A
   const greeting = await readUntilFlush(packets)
   if (!greeting) return
   // No push options: the pre-receive hook has sent them. Both sides must agree on `atomic`.
-  const [, capabilities = ''] = (greeting[0] ?? '').trimEnd().split('\0')
+  const [, capabilities = ''] = (greeting[0] ?? '').split('\0')
   const isAtomic = capabilities.split(' ').includes('atomic')
   channel.write(`=${escaped(linesWithFlush([`version=1${isAtomic ? '\0atomic' : ''}\n`]))}\n`)
   const requested = await readUntilFlush(packets)
   if (!requested) return
   // The pre-receive hook has rejected names with line breaks. Git rejects every ref without a report.
-  const updates = requested.flatMap((line) => parseUpdate(line.replace(/\n$/, '')) ?? [])
+  const updates = requested.flatMap((line) => parseUpdate(line) ?? [])
   const outcomes = await move(updates, isAtomic)
   const lines = printableLines((await after?.()) ?? [])
   channel.write(`${lines.map((line) => `:${escaped(line)}\n`).join('')}report\n`)
@@ -67,15 +66,7 @@ async function readUntilFlush(packets: AsyncGenerator<string | null>): Promise<s
 
 /** Each pkt-line as text; null for a flush. */
 async function* readPackets(channel: Socket): AsyncGenerator<string | null> {
-  const inbox = new Inbox()
-  for await (const chunk of channel.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    inbox.push(chunk)
-    while (inbox.size >= 4) {
-      const length = Number.parseInt(inbox.peek(4).toString('latin1'), 16)
-      if (Number.isNaN(length) || (length > 0 && length < 4)) throw new Error('the hook sent something else')
-      if (inbox.size < Math.max(length, 4)) break
-      inbox.skip(4)
-      yield length === 0 ? null : inbox.take(length - 4).toString('utf8')
-    }
-  }
+  const packets = new Packets()
+  for await (const chunk of channel.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
+    for (const packet of packets.push(chunk)) yield isFlush(packet) ? null : textOf(packet)
 }

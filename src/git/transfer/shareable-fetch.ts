@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { isFlush, textOf } from '../format/packets.ts'
 import { readRefFiles } from '../refs/ref-files.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { Shareable } from '../sharing/fetch-sharing.ts'
-import { isFlush, textOf } from '../sharing/packets.ts'
 import { repositorySize } from './maintenance.ts'
 
 /**

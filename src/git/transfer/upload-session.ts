@@ -1,8 +1,8 @@
 import { Duplex } from 'node:stream'
+import { endsWithFlush, isFlush, Packets } from '../format/packets.ts'
 import type { Child } from '../runner/child.ts'
 import { cutOff, type Exit, endedWell } from '../runner/protocol.ts'
 import type { FetchSharing, Shareable } from '../sharing/fetch-sharing.ts'
-import { isFlush, Packets } from '../sharing/packets.ts'
 import type { ResponseReader, StartResponse } from '../sharing/shared-response.ts'
 import { askingAgain } from './still-allowed.ts'
 
@@ -92,7 +92,7 @@ export class UploadSession extends Duplex {
         child.on('data', (bytes: Buffer) => {
           const chunk = this.#afterGreeting(bytes)
           if (chunk.length === 0) return
-          this.#isIdle = chunk.toString('latin1', Math.max(0, chunk.length - 4)) === '0000'
+          this.#isIdle = endsWithFlush(chunk)
           if (!this.push(chunk)) child.pause()
         })
         child.on('end', () => this.#isOver || this.push(null))

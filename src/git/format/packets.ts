@@ -1,4 +1,12 @@
+/*
+ * Pkt-lines (gitprotocol-common): four hex digits with the length, these included, then the content. Lengths below 4 are separators without
+ * content.
+ */
+
 const flush = '0000'
+
+/** Ends a list, a request or a response. */
+export const flushPacket: Buffer = Buffer.from(flush)
 
 /** The largest pkt-line (gitprotocol-common). Its length has four digits, so that at most 65,535 bytes are buffered. */
 export const maxPacketBytes = 65_520
@@ -31,44 +39,27 @@ export class Packets {
   }
 }
 
+/** What the header of a packet says: 0 for a flush, 1 and 2 for other separators, else its length. `undefined` if it is no header. */
+export function parseHeader(digits: string): number | undefined {
+  const length = /^[0-9a-f]{4}$/i.test(digits) ? Number.parseInt(digits, 16) : 3
+  return length === 3 ? undefined : length
+}
+
 /** Length with the header; separators have only the header. */
 function lengthOf(bytes: Buffer, at: number): number {
-  const digits = bytes.toString('latin1', at, at + 4)
-  const length = /^[0-9a-f]{4}$/i.test(digits) ? Number.parseInt(digits, 16) : 3
-  if (length === 3) throw new Error('not a pkt-line')
+  const length = parseHeader(bytes.toString('latin1', at, at + 4))
+  if (length === undefined) throw new Error('not a pkt-line')
   return Math.max(length, 4)
 }
 
 export const isFlush = (packet: Buffer): boolean => packet.length === 4 && packet.toString('latin1') === flush
 
+/** Whether what was written ends with a flush, unless that is the end of a longer packet. */
+export const endsWithFlush = (bytes: Buffer): boolean =>
+  bytes.toString('latin1', Math.max(0, bytes.length - flush.length)) === flush
+
 /** Text of a packet without its newline; '' for a separator. */
 export const textOf = (packet: Buffer): string => packet.toString('utf8', 4).replace(/\n$/, '')
-
-const packBand = 1
-const errorBand = 3
-
-/** Whether the packets of a response to `fetch` are lines, or parts of the pack after the line `packfile`. */
-export class Response {
-  #isPack = false
-
-  /**
-   * The bytes of a packet that do not depend on the time it took: a line, or its part of the pack. Progress has none. An
-   * error in place of the rest of the pack gives `undefined`.
-   */
-  contentOf(packet: Buffer): Buffer | undefined {
-    if (!this.#isPack) {
-      this.#isPack = textOf(packet) === 'packfile'
-      return packet
-    }
-    if (packet.length === 4) return packet
-    if (packet[4] === errorBand) return undefined
-    return packet[4] === packBand ? packet.subarray(5) : packet.subarray(0, 0)
-  }
-}
-
-/** A packet with this part of the pack. */
-export const packPacket = (part: Buffer): Buffer =>
-  Buffer.concat([Buffer.from(`${(part.length + 5).toString(16).padStart(4, '0')}\x01`, 'latin1'), part])
 
 /** The packet at `at`; `undefined` if the bytes end before it does, or are none. */
 export function packetAt(bytes: Buffer, at: number): Buffer | undefined {
@@ -83,18 +74,24 @@ export function packetAt(bytes: Buffer, at: number): Buffer | undefined {
 
 /** Lines as pkt-lines, then a flush. */
 export const linesWithFlush = (lines: readonly string[]): Buffer =>
-  Buffer.from(`${lines.map(packetOf).join('')}${flush}`)
+  Buffer.from(`${lines.map((line) => headerOf(Buffer.byteLength(line)) + line).join('')}${flush}`)
 
 /** The packet after which a client prints the message and gives up. */
-export const errorPacket = (message: string): Buffer => Buffer.from(packetOf(`ERR ${message}`))
+export const errorPacket = (message: string): Buffer => {
+  const text = `ERR ${message}`
+  return Buffer.from(headerOf(Buffer.byteLength(text)) + text)
+}
 
-const packetOf = (text: string) => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
+const headerOf = (contentBytes: number): string => (contentBytes + 4).toString(16).padStart(4, '0')
 
-/** Bytes as packets of a band (side-band-64k). */
-export function* bandPackets(band: 1 | 2, bytes: Buffer): Generator<Buffer> {
+/** Of side-band-64k: the pack, messages that the client prints, and an error in place of the rest. */
+export const bands = { pack: 1, message: 2, error: 3 } as const
+
+/** Bytes as packets of a band. */
+export function* bandPackets(band: number, bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += maxPart) {
     const part = bytes.subarray(at, at + maxPart)
-    yield Buffer.from(`${(part.length + 5).toString(16).padStart(4, '0')}${String.fromCharCode(band)}`, 'latin1')
+    yield Buffer.from(`${headerOf(part.length + 1)}${String.fromCharCode(band)}`, 'latin1')
     yield part
   }
 }
