@@ -4,7 +4,8 @@ import type { Ctx } from '../../api/ctx.ts'
 import { linesWithFlush } from '../../git/format/packets.ts'
 import type { Repository } from '../../git/repository/repository.ts'
 import type { Exit } from '../../git/runner/protocol.ts'
-import { receivePack, uploadPack } from '../../git/transfer/transfer.ts'
+import { advertise } from '../../git/transfer/advertise.ts'
+import { uploadPack } from '../../git/transfer/transfer.ts'
 import { Failure, forbidden } from '../../kernel/failure.ts'
 import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
 import {
@@ -82,7 +83,7 @@ async function serve(
     if (!ctx.actor && context.abandoned.retryAfter(remoteAddress) !== undefined)
       return challenge(exchange, 'Your network abandons too many requests. Sign in, or retry later.\n')
     const pushing = { answers: context.answersToPush, pace: pushPace }
-    if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
+    if (asked.kind === 'refs') await sendRefs(exchange, await advertised(ctx, access, service), service)
     else if ('plan' in access && isEmptyPush(req))
       sendEmpty(exchange, 200, { ...uncached, 'content-type': resultOf(service), 'content-length': 0 })
     else if ('plan' in access)
@@ -132,17 +133,9 @@ async function advertised(
 }
 
 /** Sends the list of refs (with protocol v2, of capabilities), after the line that names the service. */
-async function advertise(exchange: Exchange, repo: Repository, service: Service): Promise<void> {
-  const protocol = header(exchange, 'git-protocol')
-  const { stream, done } =
-    service === 'git-upload-pack'
-      ? await uploadPack(repo, { advertise: true, statelessRpc: true, protocol })
-      : await receivePack(repo, {
-          advertise: true,
-          statelessRpc: true,
-          protocol,
-          onVerdict: async () => ({ ok: false }),
-        })
+async function sendRefs(exchange: Exchange, repo: Repository, service: Service): Promise<void> {
+  const side = service === 'git-upload-pack' ? 'upload-pack' : 'receive-pack'
+  const { stream, done } = await advertise(repo, side, { protocol: header(exchange, 'git-protocol') })
   const { res } = exchange
   const signal = disconnectSignal(exchange)
   signal.throwIfAborted()

@@ -1,7 +1,8 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { flushPacket, isFlush } from '../../git/format/packets.ts'
 import type { Exit } from '../../git/runner/protocol.ts'
-import { receivePack, uploadArchive, uploadPack } from '../../git/transfer/transfer.ts'
+import { advertise } from '../../git/transfer/advertise.ts'
+import { uploadArchive, uploadPack } from '../../git/transfer/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { createFromPush } from '../../modules/lifecycle/index.ts'
 import { type AnswerToPush, largeFileCredentials, lfsAccess } from '../../modules/pushes/index.ts'
@@ -151,11 +152,7 @@ async function pushToNothing(call: Call, path: string, { ctx, reopen }: Client, 
     .withSignal(call.signal)
     .for(ctx.shareKey)
   const { answers, refusedNow, ...transfer } = options
-  const { stream, done } = await receivePack(nothing, {
-    ...transfer,
-    advertise: true,
-    onVerdict: async () => ({ ok: false }),
-  })
+  const { stream, done } = await advertise(nothing, 'receive-pack', transfer)
   for await (const chunk of stream) await send(call, chunk as Buffer)
   await done
   if (!(await saysSomething(call))) return 0

@@ -4,7 +4,7 @@ import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { Runner } from '../runner/client.ts'
 import { settingsEnv } from '../runner/environment.ts'
-import { watched } from './transfer.ts'
+import { watched } from './serving.ts'
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.bz2' | 'zip'
 

@@ -15,6 +15,7 @@ import { findEntry } from '../objects/trees.ts'
 import { listRefs, readRef } from '../refs/refs.ts'
 import { updateRefs } from '../refs/update-refs.ts'
 import { gitIn, TestGit, testEnv } from '../testing.ts'
+import { advertise } from './advertise.ts'
 import { type ReceiveOptions, receivePack, uploadPack } from './transfer.ts'
 import type { PushRequest, Verdict } from './verdict.ts'
 
@@ -40,16 +41,17 @@ async function serve(
     const protocol = request.headers['git-protocol'] as string | undefined
     try {
       const service = searchParams.get('service') ?? pathname.split('/').at(-1)!
-      const advertise = pathname.endsWith('/info/refs')
-      const mode = { ...settings, advertise, statelessRpc: true, protocol }
-      response.setHeader('content-type', `application/x-${service}-${advertise ? 'advertisement' : 'result'}`)
-      const { stream, done } =
-        service === 'git-upload-pack' ? await uploadPack(repo, mode) : await receivePack(repo, mode)
+      const isForRefs = pathname.endsWith('/info/refs')
+      const mode = { ...settings, statelessRpc: true, protocol }
+      response.setHeader('content-type', `application/x-${service}-${isForRefs ? 'advertisement' : 'result'}`)
+      const side = service === 'git-upload-pack' ? 'upload-pack' : 'receive-pack'
+      const serveSide = side === 'upload-pack' ? uploadPack : receivePack
+      const { stream, done } = isForRefs ? await advertise(repo, side, { protocol }) : await serveSide(repo, mode)
       done.then(
         ({ stderr }) => stderr && messages.push(stderr),
         (error) => failures.push(error),
       )
-      if (advertise) {
+      if (isForRefs) {
         const line = `# service=${service}\n`
         response.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
       } else {
@@ -331,7 +333,7 @@ describe('fetches', () => {
   ])('the fetch protocol follows GIT_PROTOCOL=%j', async (protocol, expected) => {
     const made = await world.repository()
     made.commit({ a: 'a' })
-    const { stream, done } = await uploadPack(made.repo, { advertise: true, protocol })
+    const { stream, done } = await advertise(made.repo, 'upload-pack', { protocol })
     const text = Buffer.concat(await stream.toArray()).toString()
     expect(await done).toMatchObject({ code: 0 })
     expect(text.split('\0')[0]!.slice(0, 80)).toContain(expected === 'refs/heads/main' ? 'HEAD' : expected)

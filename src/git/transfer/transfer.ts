@@ -1,22 +1,17 @@
 import { access, constants, readdir } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { syncFolders } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
-import { removeGraph, saysBrokenGraph } from '../commit-graph/removal.ts'
 import { nullOid } from '../format/oid.ts'
 import { errorPacket, textOf } from '../format/packets.ts'
 import { objectInfos } from '../objects/cat-file.ts'
-import { brokenRefs, readRefFiles } from '../refs/ref-files.ts'
+import { readRefFiles } from '../refs/ref-files.ts'
 import { repairInBackground } from '../repository/damaged-indexes.ts'
 import type { Repository } from '../repository/repository.ts'
-import type { Child } from '../runner/child.ts'
-import { damaged, damageIn, isEndOfDamaged, saysUnusable } from '../runner/damage.ts'
+import { damaged, damageIn } from '../runner/damage.ts'
 import { settingsEnv } from '../runner/environment.ts'
-import { GitError } from '../runner/git-error.ts'
-import { type Exit, endedWell } from '../runner/protocol.ts'
 import { fetchCapabilities, refsForPush } from './advertised-refs.ts'
 import { FetchRequest } from './fetch-request.ts'
 import { listedRefs } from './listed-refs.ts'
@@ -24,26 +19,24 @@ import { PushMessages } from './push-messages.ts'
 import { ReceiveSession } from './receive-session.ts'
 import { receiveSmall } from './receive-small.ts'
 import { type AfterMoves, converseOnMoves, type MoveRefs } from './ref-moves.ts'
+import {
+  hidingBroken,
+  lastOfDamaged,
+  protocolEnv,
+  runOptions,
+  startUploadPack,
+  type TransferOptions,
+  usualTimeoutMs,
+  watched,
+} from './serving.ts'
 import { shareable } from './shareable-fetch.ts'
 import { askingAgain } from './still-allowed.ts'
 import type { Transfer } from './transfer-stream.ts'
 import { UploadSession } from './upload-session.ts'
 import { converse, isCutOff, type PushRequest, type Verdict } from './verdict.ts'
 
+export type { TransferOptions } from './serving.ts'
 export type { Transfer } from './transfer-stream.ts'
-
-export type TransferOptions = {
-  /** Sends only the list of refs, the response to `GET info/refs`, without the service line that HTTP puts before it. */
-  advertise?: boolean
-  /** One request and one response (smart HTTP), instead of a session (SSH). */
-  statelessRpc?: boolean
-  /** The `Git-Protocol` header or variable of the client; unknown values are ignored. */
-  protocol?: string | undefined
-  /** Maximum time in milliseconds without traffic in either direction. Default 10 minutes. */
-  idleMs?: number
-  /** Default 6 hours. */
-  timeoutMs?: number
-}
 
 export type FetchOptions = TransferOptions & {
   /** Throws if the client may fetch no more: any request may take long, and by protocol 2 the client of a session may ask again and again. */
@@ -52,28 +45,11 @@ export type FetchOptions = TransferOptions & {
   onDamage?: (error: unknown) => void
 }
 
-const usualTimeoutMs = 6 * 60 * 60_000
-
-/**
- * Objects of a pack are compared with three others for deltas, instead of ten. Most deltas are those of the repository, which maintenance has made well. Of a
- * shallow clone, whose objects lack their bases, the pack is as large, and takes two thirds of the processor time; one of new commits is 2 % larger.
- */
-const fetchSettings = settingsEnv([['pack.window', '3']])
-
 const hooks = fileURLToPath(new URL('../hooks', import.meta.url))
-
-/** What `upload-pack` says of an object that it could not read, or when no pack could be made of others. Clients get some of it. */
-const saysDamaged = /is corrupt\b|aborting due to possible repository corruption/
-
-/** What `upload-pack` says if the client wants an object that is not there, or that a damaged index hides. */
-const saysLacking = /not our ref /
 
 /** Git lists a ref whose file is damaged with the null id: mirrors would delete one that is not in the list. */
 const wantsBrokenRef = (packets: readonly Buffer[]): boolean =>
   packets.some((packet) => textOf(packet) === `want ${nullOid}`)
-
-/** The last packet of a process that could not use the repository: git says it only to the server. */
-const lastOfDamaged = ({ stderr }: Exit) => (saysUnusable(stderr) ? errorPacket(damaged) : undefined)
 
 /**
  * Serves a fetch or clone: one `upload-pack` process with constant memory on the server's side, or a response that equal
@@ -81,34 +57,13 @@ const lastOfDamaged = ({ stderr }: Exit) => (saysUnusable(stderr) ? errorPacket(
  * the stream with a `too_large` failure.
  */
 export async function uploadPack(repo: Repository, options: FetchOptions = {}): Promise<Transfer> {
-  const env = protocolEnv(options.protocol)
-  if (options.advertise && env['GIT_PROTOCOL'] === 'version=2') return finished(await fetchCapabilities(repo.git))
-  const dir = await repo.readDir()
   const { onDamage = () => {} } = options
-  const start = async (flags: readonly string[], signal = repo.signal) => {
-    const child = await repo.git.runner.start(['upload-pack', '--strict', ...flags, dir], {
-      ...runOptions(repo, options),
-      ...(signal && { signal }),
-      env: { ...env, ...fetchSettings },
-    })
-    child.done.then(
-      ({ code, signal, stderr }) => {
-        // The next fetch succeeds.
-        if (saysBrokenGraph(stderr)) void removeGraph(dir).catch(onDamage)
-        const isDamage =
-          saysDamaged.test(stderr) || saysUnusable(stderr) || (signal !== null && isEndOfDamaged({ code, signal }))
-        if (isDamage) onDamage(new GitError('upload-pack', code, signal, stderr))
-        if (isDamage || saysLacking.test(stderr)) repairInBackground(repo)
-      },
-      () => {},
-    )
-    return child
-  }
-  const version2 = env['GIT_PROTOCOL'] === 'version=2'
+  const start = (flags: readonly string[], signal = repo.signal) => startUploadPack(repo, flags, { ...options, signal })
+  const version2 = protocolEnv(options.protocol)['GIT_PROTOCOL'] === 'version=2'
   const request = new FetchRequest({ version2 })
   const inspect = (chunk: Buffer) => request.push(chunk)
   const { sharing } = repo.git
-  if (!sharing || !version2 || options.advertise) {
+  if (!sharing || !version2) {
     const requireStill = askingAgain(options.requireStill)
     const child = (await start(modeFlags(options))).endingWith(lastOfDamaged).inspecting((chunk) => {
       inspect(chunk)
@@ -170,7 +125,7 @@ export async function uploadArchive(
 }
 
 export type ReceiveOptions = TransferOptions & {
-  /** Decides on the push while its objects are in quarantine. Not called for an advertisement. */
+  /** Decides on the push while its objects are in quarantine. */
   onVerdict(request: PushRequest): Promise<Verdict>
   /**
    * Gets the error of `onVerdict`, or what git could not read of a damaged repository. The push is then refused with a complete report, and
@@ -193,14 +148,13 @@ export type ReceiveOptions = TransferOptions & {
  * (`--atomic`). An error of either fails the push and rejects `done`. The repository must exist. With git: one process, and a small shell for each hook.
  */
 export async function receivePack(repo: Repository, options: ReceiveOptions): Promise<Transfer> {
-  const { advertise, statelessRpc, protocol, onVerdict, onUndecided, onMove, afterMoves, maxInputBytes } = options
+  const { statelessRpc, protocol, onVerdict, onUndecided, onMove, afterMoves, maxInputBytes } = options
   const { timeoutMs = usualTimeoutMs, staysOpen = false } = options
   if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
   // By protocol 1, git writes a line before the refs.
   const isUsual = protocolEnv(protocol)['GIT_PROTOCOL'] !== 'version=1'
-  const refs = isUsual && (advertise || !statelessRpc) ? await refsForPush(repo) : undefined
-  if (advertise && refs) return finished(refs)
-  if (advertise || !onMove || !(refs || statelessRpc)) return startReceivePack(repo, options)
+  const refs = isUsual && !statelessRpc ? await refsForPush(repo) : undefined
+  if (!onMove || !(refs || statelessRpc)) return startReceivePack(repo, options)
   const session = new ReceiveSession({
     greeting: refs,
     staysOpen: staysOpen || !statelessRpc,
@@ -216,13 +170,6 @@ export async function receivePack(repo: Repository, options: ReceiveOptions): Pr
   return { stream: session, done: session.done }
 }
 
-/** A transfer of bytes that are there. */
-function finished(bytes: Buffer): Transfer {
-  const stream = new PassThrough()
-  stream.end(bytes)
-  return { stream, done: Promise.resolve(endedWell) }
-}
-
 async function startReceivePack(
   repo: Repository,
   { onVerdict, onUndecided, onMove, afterMoves, maxInputBytes, ...options }: ReceiveOptions,
@@ -236,8 +183,7 @@ async function startReceivePack(
     ...(maxInputBytes === undefined
       ? []
       : [['receive.maxInputSize', String(Math.max(1, Math.trunc(maxInputBytes)))] as const]),
-    // Git would fail to compare the push with these. It refuses to change a hidden ref.
-    ...(await brokenRefs(repo)).map((name) => ['receive.hideRefs', name] as const),
+    ...(await hidingBroken(repo)),
   ] as const
   const [started, hasLost] = await Promise.all([
     repo.git.runner.start(['receive-pack', ...modeFlags(options), repo.gitDir], {
@@ -245,7 +191,7 @@ async function startReceivePack(
       extra: true,
       env: { ...protocolEnv(options.protocol), ...settingsEnv(settings) },
     }),
-    !options.advertise && hasLostCommit(repo),
+    hasLostCommit(repo),
   ])
   const onDamage = (error: Error) => {
     repairInBackground(repo)
@@ -253,7 +199,7 @@ async function startReceivePack(
   }
   const child = started.filtering(new PushMessages(repo.gitDir, onDamage, { hasLost }))
   // Afterwards, the client expects a report.
-  if (options.advertise || !options.statelessRpc) child.endingWith(lastOfDamaged)
+  if (!options.statelessRpc) child.endingWith(lastOfDamaged)
   const conversation = hooksOf(child.channel!, repo, { onVerdict, onUndecided, onMove, afterMoves })
   let isEnded = false
   // Killed by a signal, git would leave its quarantine behind.
@@ -329,43 +275,4 @@ async function hooksOf(
   }
 }
 
-const modeFlags = ({ advertise, statelessRpc }: TransferOptions) => [
-  ...(statelessRpc || advertise ? ['--stateless-rpc'] : []),
-  ...(advertise ? ['--http-backend-info-refs'] : []),
-]
-
-const runOptions = (
-  { gitDir, caller, signal }: Repository,
-  { advertise, timeoutMs = usualTimeoutMs }: TransferOptions,
-) => ({ lane: 'transfer', owner: gitDir, caller, stdin: !advertise, timeoutMs, ...(signal && { signal }) }) as const
-
-/** The header is a list of `key=value` joined by colons; git uses only the version. */
-const protocolEnv = (header: string | undefined): Record<string, string> => {
-  const version =
-    header?.length !== undefined && header.length < 256 ? /(?:^|:)(version=[012])(?:$|:)/.exec(header)?.[1] : undefined
-  return version === undefined ? {} : { GIT_PROTOCOL: version }
-}
-
-type Watching = {
-  readonly idleMs?: number | undefined
-  /** Bytes transferred apart from those of the process. */
-  moreBytes?(): number
-  /** Called again and again without traffic until the process has ended. */
-  end?(): void
-}
-
-/** Ends a transfer without traffic: a suspended client would otherwise hold its process for hours. */
-export function watched(
-  child: Child,
-  { idleMs = 10 * 60_000, moreBytes = () => 0, end = () => child.kill() }: Watching = {},
-): Promise<Exit> {
-  const movedBytes = () => child.movedBytes + moreBytes()
-  let moved = movedBytes()
-  const timer = setInterval(() => {
-    if (movedBytes() === moved) end()
-    moved = movedBytes()
-  }, idleMs).unref()
-  const done = child.done.finally(() => clearInterval(timer))
-  done.catch(() => {})
-  return done
-}
+const modeFlags = ({ statelessRpc }: TransferOptions) => (statelessRpc ? ['--stateless-rpc'] : [])
