@@ -7,7 +7,7 @@ import { isInTransfer } from '../refs/update-refs.ts'
 import { repairIndexes } from '../repository/damaged-indexes.ts'
 import { isDerivedFile } from '../repository/derived-files.ts'
 import { isUnfinished } from '../repository/leftovers.ts'
-import { QuarantinedRepository, type Repository } from '../repository/repository.ts'
+import type { Repository } from '../repository/repository.ts'
 import { removeMaintenanceLocks, removePackedLockOfKilled, removeStaleLocks } from '../repository/stale-locks.ts'
 import { GitError } from '../runner/git-error.ts'
 import { longRun } from '../runner/long-run.ts'
@@ -143,8 +143,8 @@ export async function repositorySize(gitDir: string): Promise<number> {
 }
 
 /** Bytes of the objects that a push or a commit adds, as long as they are not in the repository yet. */
-export const newBytesOf = async (repo: Repository): Promise<number> =>
-  repo instanceof QuarantinedRepository && repo.objectDir !== repo.base.objectDir ? repositorySize(repo.objectDir) : 0
+export const newBytesOf = async ({ base, objectDir }: Repository): Promise<number> =>
+  base && objectDir !== base.objectDir ? repositorySize(objectDir) : 0
 
 /** Bytes of a file; 0 if it has disappeared. */
 const sizeOf = (path: string): Promise<number> =>
