@@ -27,6 +27,7 @@ export async function isAncestor(repo: Repository, ancestor: Oid, descendant: Oi
       flags: ['--is-ancestor'],
       args: [ancestor, descendant],
       accept: [0, 1],
+      strict: true,
     })
     return { yes: code === 0 }
   }
@@ -95,7 +96,7 @@ export async function mergeBase(repo: Repository, ...commits: readonly [Oid, Oid
     if (known) return { oid: known[0] }
     // With more than two commits, git would otherwise use a hypothetical merge of the others.
     const flags = commits.length > 2 ? (['--octopus'] as const) : []
-    const { stdout } = await repo.run('merge-base', { flags, args: commits, accept: [0, 1] })
+    const { stdout } = await repo.run('merge-base', { flags, args: commits, accept: [0, 1], strict: true })
     return { oid: linesOf(stdout)[0] as Oid | undefined }
   }
   return (await memoize(repo, `merge-base ${commits.join(' ')}`, make, () => 100)).oid
@@ -109,7 +110,7 @@ export async function mergeBases(repo: Repository, ...commits: readonly [Oid, Oi
   const make = async (repo: Repository) => {
     const known = await onlyBase(repo, commits)
     if (known) return { oids: known }
-    const { stdout } = await repo.run('merge-base', { flags: ['--all'], args: commits, accept: [0, 1] })
+    const { stdout } = await repo.run('merge-base', { flags: ['--all'], args: commits, accept: [0, 1], strict: true })
     return { oids: linesOf(stdout) as Oid[] }
   }
   return (await memoize(repo, `merge-bases ${commits.join(' ')}`, make, ({ oids }) => 100 + 50 * oids.length)).oids

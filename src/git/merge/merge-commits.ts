@@ -1,6 +1,6 @@
 import type { Oid } from '../format/oid.ts'
 import { mergeBases } from '../history/ancestry.ts'
-import { readCommit } from '../objects/commits.ts'
+import { readTip } from '../objects/commits.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { mergeInScratch } from './merge-trees.ts'
@@ -18,7 +18,7 @@ export async function mergeCommits(repo: Repository, ours: Oid, theirs: Oid): Pr
   return mergeInScratch(repo, [ours, theirs])
 }
 
-const treeOf = async (repo: Repository, commit: Oid): Promise<Oid> => (await readCommit(repo, commit))!.tree
+const treeOf = async (repo: Repository, commit: Oid): Promise<Oid> => (await readTip(repo, commit)).tree
 
 /** Whether two commits merge without a conflict. Stores no objects; cached. */
 export async function canMerge(repo: Repository, ours: Oid, theirs: Oid): Promise<boolean> {

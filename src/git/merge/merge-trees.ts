@@ -1,7 +1,9 @@
-import type { Oid } from '../format/oid.ts'
+import { type Oid, parseOid } from '../format/oid.ts'
 import { commitObject, type NewObject, writeObjects } from '../objects/objects.ts'
 import { inScratch, keepObjects } from '../objects/scratch.ts'
 import type { Repository } from '../repository/repository.ts'
+
+const newline = '\n'
 
 const serviceIdentity = { name: 'Stithy', email: 'stithy@localhost', at: new Date(0) }
 
@@ -25,7 +27,7 @@ const commitOf = (tree: Oid, parents: readonly Oid[]) =>
   commitObject({ tree, parents, author: serviceIdentity, committer: serviceIdentity, message: '' })
 
 /**
- * Merges two commits by their history and returns the tree. `with` are temporary objects, available during the merge. With
+ * Merges two commits by their history and returns the tree. Throws `unavailable` if an object is lost that git needs. `with` are temporary objects, available during the merge. With
  * `keep: false` the tree is not stored, and the result tells only that there is no conflict.
  */
 export const mergeInScratch = (
@@ -39,8 +41,13 @@ export const mergeInScratch = (
       flags: ['--write-tree', '--no-messages', '--name-only'],
       args: sides,
       accept: [0, 1],
+      // Git before 2.44 takes the tree of a commit for empty if it cannot read it, and removes all files on that side.
+      strict: true,
     })
+    const tree = parseOid(stdout.toString('latin1', 0, stdout.indexOf(newline)))
+    // It also ends with 1 if a side is not a commit; a conflict has a tree, too.
+    if (!tree) throw repo.damage(`commit ${sides.join(' or ')}`)
     if (code === 1) return 'conflict'
     if (keep) await keepObjects(repo, scratch, new Set(made.map(({ oid }) => oid)))
-    return stdout.toString('latin1').split('\n')[0] as Oid
+    return tree
   })

@@ -1,6 +1,6 @@
 import type { Oid } from '../format/oid.ts'
 import { listCommitIds } from '../history/history.ts'
-import { type Commit, readCommit, treeBefore } from '../objects/commits.ts'
+import { type Commit, readTip, treeBefore } from '../objects/commits.ts'
 import { commitObject, emptyTreeFor, type NewObject, type NewSignature } from '../objects/objects.ts'
 import { storeObjects } from '../objects/pack.ts'
 import { writtenAs } from '../objects/signature.ts'
@@ -23,9 +23,9 @@ export async function rebaseCommits(
   const oids = await listCommitIds(repo, range, { order: 'topo', limit: maxCommits + 1 })
   if (oids.length > maxCommits) return 'conflict'
   const made: NewObject[] = []
-  let tip: Pick<Commit, 'oid' | 'tree'> = (await readCommit(repo, onto))!
+  let tip: Pick<Commit, 'oid' | 'tree'> = await readTip(repo, onto)
   for (const oid of oids.reverse()) {
-    const commit = (await readCommit(repo, oid))!
+    const commit = await readTip(repo, oid)
     if (commit.parents[0] === tip.oid) {
       tip = commit
       continue

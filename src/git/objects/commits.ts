@@ -43,18 +43,19 @@ export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefin
   )
 }
 
-/** Like `readCommit` for the commit of a ref: throws `unavailable` if the repository has lost it. */
+/** Like `readCommit` for a commit to which a ref or another commit refers: throws `unavailable` if the repository has lost it. */
 export async function readTip(repo: Repository, oid: Oid): Promise<Commit> {
   const commit = await readCommit(repo, oid)
-  if (!commit) throw repo.damage(`commit ${oid}, to which a ref refers`)
+  if (!commit) throw repo.damage(`commit ${oid}`)
   return commit
 }
 
-/** The tree of the first parent, also for a merge; the empty tree for a root commit. */
-export async function treeBefore(repo: Repository, { parents }: Pick<Commit, 'parents'>): Promise<Oid> {
-  const parent = parents[0] && (await readCommit(repo, parents[0]))
-  return parent ? parent.tree : emptyTreeOid
-}
+/**
+ * The tree of the first parent, also for a merge; the empty tree for a root commit. Throws `unavailable` if the repository has lost the
+ * parent.
+ */
+export const treeBefore = async (repo: Repository, { parents }: Pick<Commit, 'parents'>): Promise<Oid> =>
+  parents[0] ? (await readTip(repo, parents[0])).tree : emptyTreeOid
 
 /** Caches a new commit after it has been stored. */
 export function cacheCommit(repo: Repository, commit: Commit): void {

@@ -6,7 +6,7 @@ import { type RecordFormat, recordsOf } from '../format/records.ts'
 import type { Child } from '../runner/child.ts'
 import { RunnerLost, type RunOptions } from '../runner/client.ts'
 import { argvFor, type GitArgs, type Subcommand, writesRepository } from '../runner/command.ts'
-import { damage, damageIn, isEndOfDamaged, wasKilled } from '../runner/damage.ts'
+import { damage, damageIn, isEndOfDamaged, saysError, wasKilled } from '../runner/damage.ts'
 import { settingsEnv } from '../runner/environment.ts'
 import { GitError, gitFailure } from '../runner/git-error.ts'
 import { Helper } from '../runner/helper.ts'
@@ -22,6 +22,11 @@ export type ReadCommand = Command & {
   input?: Buffer | string
   /** Exit codes that are not failures. Default `[0]`. */
   accept?: readonly number[]
+  /**
+   * Fails also if git reported an error and then ended as if there had been none: it takes some objects that it cannot read for empty ones, and a
+   * commit for one without parents. For answers in which nothing may be missing.
+   */
+  strict?: boolean
 }
 
 export type RunCommand = ReadCommand & {
@@ -154,9 +159,14 @@ export class Repository {
   async requireSuccess(
     subcommand: string,
     exit: Exit,
-    { accept = [0], wasThere = true }: { readonly accept?: readonly number[]; readonly wasThere?: boolean } = {},
+    {
+      accept = [0],
+      strict = false,
+      wasThere = true,
+    }: Pick<ReadCommand, 'accept' | 'strict'> & { wasThere?: boolean } = {},
   ): Promise<void> {
-    if (!exit.timedOut && exit.code !== null && accept.includes(exit.code)) return
+    const isAccepted = exit.code !== null && accept.includes(exit.code) && !(strict && saysError(exit.stderr))
+    if (!exit.timedOut && isAccepted) return
     const failure = gitFailure(subcommand, exit)
     if (wasThere && !exit.timedOut) {
       this.lookAgain()
@@ -191,11 +201,14 @@ export class Repository {
   }
 
   /** Starts a git process; its end is checked by `requireSuccess`. */
-  async #begin(subcommand: Subcommand, { input, accept = [0], ...command }: ReadCommand) {
+  async #begin(subcommand: Subcommand, { input, accept = [0], strict = false, ...command }: ReadCommand) {
     const wasThere = await this.exists()
     const child = await this.start(subcommand, { ...command, stdin: input !== undefined })
     if (input !== undefined) child.end(input)
-    return { child, requireSuccess: (exit: Exit) => this.requireSuccess(subcommand, exit, { accept, wasThere }) }
+    return {
+      child,
+      requireSuccess: (exit: Exit) => this.requireSuccess(subcommand, exit, { accept, strict, wasThere }),
+    }
   }
 
   /** Starts a git process for its output. The stream fails as `run` if the process does, and ends the process when it is destroyed. */

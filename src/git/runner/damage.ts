@@ -40,6 +40,9 @@ export const saysUnusable = (stderr: string): boolean =>
     stderr,
   )
 
+/** Whether git reported an error, such as an object that it could not read, even if its exit code is not that of a failure. */
+export const saysError = (stderr: string): boolean => /^error: /m.test(stderr)
+
 /** An object to which a ref or another object refers is not in the repository. */
 export class LostObject extends Error {
   override name = 'LostObject'

@@ -1,0 +1,144 @@
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Oid } from '../format/oid.ts'
+import { isAncestor, mergeBase, mergeBases } from '../history/ancestry.ts'
+import { readCommit, treeBefore } from '../objects/commits.ts'
+import { Repository } from '../repository/repository.ts'
+import { damageIn } from '../runner/damage.ts'
+import { TestGit, type TestRepository } from '../testing.ts'
+import { canMerge, mergeCommits } from './merge-commits.ts'
+import { mergeTrees } from './merge-trees.ts'
+import { rebaseCommits } from './rebase.ts'
+
+let world: TestGit
+beforeAll(async () => {
+  world = await TestGit.start()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** What the work returns, or `damaged`. Any other failure fails the test. */
+const outcome = async <T>(work: Promise<T>): Promise<T | 'damaged'> =>
+  work.catch((error: unknown) => {
+    if (!damageIn(error)) throw error
+    return 'damaged' as const
+  })
+
+/** Runs `work` while an object is not there, with a repository of which nothing is cached. */
+async function without<T>(made: TestRepository, oid: string, work: (repo: Repository) => Promise<T>): Promise<T> {
+  const file = join(made.repo.objectDir, oid.slice(0, 2), oid.slice(2))
+  const away = join(made.gitDir, 'away')
+  renameSync(file, away)
+  try {
+    return await work(new Repository(world.git, made.gitDir))
+  } finally {
+    renameSync(away, file)
+  }
+}
+
+const text = (name: string) => Array.from({ length: 20 }, (_, line) => `${name} ${line}\n`).join('')
+
+/** Two branches that changed, moved, removed and added files since they merged each other. */
+function crossing(made: TestRepository): { ours: Oid; theirs: Oid } {
+  const names = ['x', 'y', 'a/x', 'a/y', 'a/b/x', 'c/x', 'c/y']
+  const begin = made.commit(Object.fromEntries(names.map((name) => [name, text(name)])))
+  const one = made.commit({ x: `${text('x')}one` }, { branch: 'ours', parents: [begin] })
+  const other = made.commit({ 'a/x': `${text('a/x')}other` }, { branch: 'theirs', parents: [begin] })
+  made.commit({ 'a/x': `${text('a/x')}other` }, { branch: 'ours', parents: [one, other] })
+  made.commit({ x: `${text('x')}one` }, { branch: 'theirs', parents: [other, one] })
+  const moved = { 'c/x': null, 'c/y': null, 'd/x': `ours\n${text('c/x')}`, 'd/y': text('c/y') }
+  const ours = made.commit({ 'a/y': `ours\n${text('a/y')}`, 'new/o': 'o', ...moved }, { branch: 'ours' })
+  const theirs = made.commit({ 'a/b/x': null, 'c/x': `${text('c/x')}theirs`, 'e/new': 'n' }, { branch: 'theirs' })
+  return { ours, theirs }
+}
+
+const objectsOf = (made: TestRepository, type: string, commits: readonly Oid[]): string[] =>
+  made
+    .git('rev-list', '--objects', '--no-object-names', ...commits)
+    .split('\n')
+    .filter((oid) => made.git('cat-file', '-t', oid) === type)
+
+describe('in a repository that has lost an object', () => {
+  test.for(['tree', 'blob'])(
+    'a merge, and a merge of trees, has the result of an intact one or fails, whatever %s is lost',
+    async (type) => {
+      const made = await world.repository()
+      const { ours, theirs } = crossing(made)
+      const trees = {
+        base: made.git('rev-parse', 'main^{tree}') as Oid,
+        ours: made.git('rev-parse', `${ours}^{tree}`) as Oid,
+        theirs: made.git('rev-parse', `${theirs}^{tree}`) as Oid,
+      }
+      const intact = await mergeCommits(made.repo, ours, theirs)
+      const intactOfTrees = await mergeTrees(made.repo, trees)
+      expect(intact).toMatch(/^[0-9a-f]{40}$/)
+      expect(intactOfTrees).toMatch(/^[0-9a-f]{40}$/)
+      const seen = new Set<string>()
+      for (const oid of objectsOf(made, type, [ours, theirs])) {
+        await without(made, oid, async (repo) => {
+          const merged = await outcome(mergeCommits(repo, ours, theirs))
+          expect([intact, 'damaged'], oid).toContain(merged)
+          expect([intactOfTrees, 'damaged'], oid).toContain(await outcome(mergeTrees(repo, trees)))
+          expect([true, 'damaged'], oid).toContain(await outcome(canMerge(repo, ours, theirs)))
+          seen.add(merged)
+        })
+      }
+      expect(seen).toEqual(new Set([intact, 'damaged']))
+    },
+  )
+
+  test.for(['main', 'ours', 'theirs'])('a merge fails without the tree of %s', async (branch) => {
+    const made = await world.repository()
+    const { ours, theirs } = crossing(made)
+    await without(made, made.git('rev-parse', `${branch}^{tree}`), async (repo) => {
+      expect(await outcome(mergeCommits(repo, ours, theirs))).toBe('damaged')
+      expect(await outcome(canMerge(repo, ours, theirs))).toBe('damaged')
+    })
+  })
+
+  test.for([false, true])(
+    'a merge or rebase without the commit of a side is no conflict, with a commit-graph: %s',
+    async (hasGraph) => {
+      const made = await world.repository()
+      const { ours, theirs } = crossing(made)
+      if (hasGraph) made.git('commit-graph', 'write', '--reachable')
+      for (const lost of [ours, theirs])
+        await without(made, lost, async (repo) => {
+          expect(await outcome(mergeCommits(repo, ours, theirs))).toBe('damaged')
+          expect(await outcome(canMerge(repo, ours, theirs))).toBe('damaged')
+          const committer = { name: 'Eve', email: 'eve@example.com', at: new Date(0) }
+          expect(await outcome(rebaseCommits(repo, { head: theirs, onto: ours, committer }))).toBe('damaged')
+        })
+      const begin = made.git('rev-parse', 'main') as Oid
+      // One side contains the other.
+      await without(made, ours, async (repo) => {
+        expect(await outcome(mergeCommits(repo, ours, begin))).toBe('damaged')
+      })
+    },
+  )
+
+  test('commits whose common history is lost are not taken for unrelated ones', async () => {
+    const made = await world.repository()
+    const begin = made.commit({ a: '1' })
+    const lost = made.commit({ a: '2' })
+    const ours = made.commit({ a: '3' })
+    const theirs = made.commit({ b: '1' }, { branch: 'theirs', parents: [lost] })
+    await without(made, lost, async (repo) => {
+      expect(await outcome(mergeBases(repo, ours, theirs))).toBe('damaged')
+      expect(await outcome(mergeBase(repo, ours, theirs))).toBe('damaged')
+      expect(await outcome(mergeBase(repo, ours, theirs, begin))).toBe('damaged')
+      expect(await outcome(isAncestor(repo, begin, ours))).toBe('damaged')
+      expect(await outcome(mergeCommits(repo, ours, theirs))).toBe('damaged')
+      expect(await outcome(canMerge(repo, ours, theirs))).toBe('damaged')
+    })
+  })
+
+  test('the tree before a commit is not empty if its parent is lost', async () => {
+    const made = await world.repository()
+    const parent = made.commit({ a: '1' })
+    const tip = made.commit({ a: '2' })
+    await without(made, parent, async (repo) => {
+      expect(await outcome(treeBefore(repo, (await readCommit(repo, tip))!))).toBe('damaged')
+    })
+  })
+})
