@@ -36,6 +36,16 @@ describe('fetching a commit from another repository', () => {
     expect(target.git('count-objects', '-v')).toBe(after)
   })
 
+  test('fetchCommit copies a commit although another branch of the target has lost its own', async () => {
+    const [target, source] = [await testGit.repository(), await testGit.repository()]
+    target.commit({ 'a.txt': 'a' })
+    const lost = target.commit({ 'a.txt': 'b' }, { branch: 'lost' })
+    await rm(`${target.repo.objectDir}/${lost.slice(0, 2)}/${lost.slice(2)}`)
+    const wanted = source.commit({ 'c.txt': 'c' })
+    await fetchCommit(target.repo, source.repo, wanted)
+    expect(target.git('cat-file', '-p', `${wanted}:c.txt`)).toBe('c')
+  })
+
   test('fetchCommit copies what a commit needs although the commit itself is there, as after an interruption', async () => {
     const [target, source] = [await testGit.repository(), await testGit.repository()]
     target.commit({ 'other.txt': 'x' })

@@ -5,7 +5,7 @@ import type { Oid } from '../format/oid.ts'
 import { isWithin } from '../history/ancestry.ts'
 import { readCommit } from '../objects/commits.ts'
 import { readRefFiles, withoutBroken } from '../refs/ref-files.ts'
-import { listRefs } from '../refs/refs.ts'
+import { listRefTips } from '../refs/refs.ts'
 import type { Repository } from '../repository/repository.ts'
 import { damageIn } from '../runner/damage.ts'
 import { GitError } from '../runner/git-error.ts'
@@ -21,7 +21,7 @@ const timeoutMs = 60 * 60_000
  */
 export async function fetchCommit(target: Repository, source: Repository, oid: Oid): Promise<void> {
   if (await isReached(target, oid)) return
-  const tips = await listRefs(target, 'refs/heads/', { limit: namedHaves, order: '-updated', broken: 'omit' })
+  const tips = await listRefTips(target, 'refs/heads/', { limit: namedHaves, order: '-updated', broken: 'omit' })
   const known = await Promise.all(
     tips.map(async (tip) => ((await readCommit(source, tip.oid)) ? [`^${tip.oid}\n`] : [])),
   )
