@@ -60,6 +60,35 @@ describe('a branch whose commit is missing', () => {
   })
 })
 
+test('the check of the last commit of two files fails as damage if an earlier tree is lost', async ({ world }) => {
+  const { id, repository } = await storedProject(world)
+  const first = repository.commit({ a: '1', b: '1' })
+  const tip = repository.commit({ c: '1' })
+  repository.git('commit-graph', 'write', '--reachable')
+  await rm(fileOf(repository.gitDir, repository.git('rev-parse', `${first}^{tree}`)))
+  const actions = ['a', 'b'].map((file_path) => ({ action: 'update', file_path, content: '2', last_commit_id: first }))
+  const commit = { branch: 'main', commit_message: 'Change', actions }
+  expect(await world.root.post(`/projects/${id}/repository/commits`, commit)).toMatchObject({
+    status: 503,
+    json: damaged,
+  })
+  expect(repository.git('rev-parse', 'main')).toBe(tip)
+})
+
+test('push rules report damage if a commit that the commit-graph has is lost', async ({ world }) => {
+  const { id, repository } = await storedProject(world)
+  repository.commit({ a: '1' })
+  const lost = repository.commit({ a: '2' }, { branch: 'topic' })
+  const tip = repository.commit({ a: '3' }, { branch: 'topic' })
+  repository.git('commit-graph', 'write', '--reachable')
+  repository.git('update-ref', 'refs/merge-requests/1/head', tip)
+  repository.git('update-ref', '-d', 'refs/heads/topic')
+  await rm(fileOf(repository.gitDir, lost))
+  await world.root.post(`/projects/${id}/push_rule`, { commit_message_regex: 'Change' })
+  const made = await world.root.post(`/projects/${id}/repository/branches`, { branch: 'new', ref: tip })
+  expect(made.json).toEqual(damaged)
+})
+
 test.for([
   ['a lost tree', 'HEAD^{tree}', undefined],
   ['a corrupt tree', 'HEAD^{tree}', 'noise'],

@@ -2,6 +2,7 @@ import type { Oid } from '../format/oid.ts'
 import { readObject } from '../objects/read-object.ts'
 import { canonicalMode, maxTreeBytes } from '../objects/trees.ts'
 import type { Repository } from '../repository/repository.ts'
+import { LeaveToGit } from './dag.ts'
 import type { WantedName, WantedPaths } from './wanted-paths.ts'
 
 /** Trees read at a time, and bytes of them kept for the next pair, which bounds memory. */
@@ -20,7 +21,7 @@ export class TreePairs {
     this.#repo = repo
   }
 
-  /** The paths whose entries differ, each once. Reads only directories that differ. */
+  /** The paths whose entries differ, each once. Reads only directories that differ. Throws `LeaveToGit` if one cannot be read. */
   async changed(one: Oid, other: Oid | undefined, wanted: WantedPaths): Promise<string[]> {
     const changed: string[] = []
     this.#last = this.#read
@@ -61,7 +62,7 @@ export class TreePairs {
     if (tree === undefined) return nothing
     const known = this.#read.get(tree) ?? this.#last.get(tree)
     const content = known ?? (await readObject(this.#repo, tree, maxTreeBytes, 'tree'))?.content
-    if (!content) throw new Error(`the tree ${tree} is missing`)
+    if (!content) throw new LeaveToGit(`the tree ${tree} is missing`)
     this.#keep(tree, content)
     return content
   }
@@ -113,7 +114,7 @@ function entriesIn(entries: Buffer, { below }: WantedName, idBytes: number): Map
   for (let at = 0; at < entries.length && found.size < below.size; ) {
     const space = entries.indexOf(0x20, at)
     const end = endOfEntry(entries, at, idBytes)
-    if (space < 0 || end > entries.length) throw new Error('a tree is malformed')
+    if (space < 0 || end > entries.length) throw new LeaveToGit('a tree is malformed')
     const key = entries.toString('latin1', space + 1, end - idBytes - 1)
     if (below.has(key))
       found.set(

@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/format/oid.ts'
 import { type NewCommit, newBlobsAmong } from '../../../git/history/new-commits.ts'
 import { objectContents, objectInfo, objectInfos } from '../../../git/objects/cat-file.ts'
-import { parseCommit, readCommit } from '../../../git/objects/commits.ts'
+import { parseCommit, readTip } from '../../../git/objects/commits.ts'
 import { maxPointerBytes, type Pointer, pointersIn } from '../../../git/objects/pointers.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { type CommitChecks, maxCommitBytes, type ReadCommit } from '../push-rules/commit-checks.ts'
@@ -69,8 +69,7 @@ export class CommitSearch {
   /** For commits that are in the object cache. */
   async inAll(commits: readonly NewCommit[]): Promise<Offence | undefined> {
     const read = async ({ oid }: NewCommit): Promise<ReadCommit> => {
-      const commit = await readCommit(this.#repo, oid)
-      if (!commit) throw new Error(`the commit ${oid} is missing`)
+      const commit = await readTip(this.#repo, oid)
       return commit.message.length > maxCommitBytes ? { oid, tooLarge: true } : commit
     }
     const readAll = (each: readonly NewCommit[]) => Promise.all(each.map(read))
@@ -87,7 +86,7 @@ export class CommitSearch {
       const found = await objectContents(await this.#repo.objects(), oids, maxCommitBytes)
       return oids.map((oid, index) => {
         const commit = found[index]
-        if (!commit) throw new Error(`the commit ${oid} is missing`)
+        if (!commit) throw this.#repo.damage(`commit ${oid}`)
         return commit.content ? parseCommit(oid, commit.content) : { oid, tooLarge: true }
       })
     }
