@@ -68,6 +68,8 @@ async function runBlame(repo: Repository, commit: Oid, path: string, flags: read
     paths: [path],
     timeoutMs: repo.git.timeouts().quickMs,
     maxOutputBytes,
+    // Git attributes the lines of a parent that it cannot read to the commit after it.
+    strict: true,
   })
   return inFileOrder(stdout.toString('latin1'))
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Oid } from '../format/oid.ts'
 import { isAncestor, mergeBase, mergeBases } from '../history/ancestry.ts'
+import { blameFile } from '../history/blame.ts'
+import { lastCommitsOfPaths } from '../history/last-commits.ts'
 import { readCommit, treeBefore } from '../objects/commits.ts'
 import { Repository } from '../repository/repository.ts'
 import { damageIn } from '../runner/damage.ts'
@@ -35,6 +37,8 @@ async function without<T>(made: TestRepository, oid: string, work: (repo: Reposi
     renameSync(away, file)
   }
 }
+
+const committer = { name: 'Eve', email: 'eve@example.com', at: new Date(0) }
 
 const text = (name: string) => Array.from({ length: 20 }, (_, line) => `${name} ${line}\n`).join('')
 
@@ -106,7 +110,6 @@ describe('in a repository that has lost an object', () => {
         await without(made, lost, async (repo) => {
           expect(await outcome(mergeCommits(repo, ours, theirs))).toBe('damaged')
           expect(await outcome(canMerge(repo, ours, theirs))).toBe('damaged')
-          const committer = { name: 'Eve', email: 'eve@example.com', at: new Date(0) }
           expect(await outcome(rebaseCommits(repo, { head: theirs, onto: ours, committer }))).toBe('damaged')
         })
       const begin = made.git('rev-parse', 'main') as Oid
@@ -130,6 +133,53 @@ describe('in a repository that has lost an object', () => {
       expect(await outcome(isAncestor(repo, begin, ours))).toBe('damaged')
       expect(await outcome(mergeCommits(repo, ours, theirs))).toBe('damaged')
       expect(await outcome(canMerge(repo, ours, theirs))).toBe('damaged')
+    })
+  })
+
+  test('a rebase does not repeat the common commits if the history of the target is lost', async () => {
+    const made = await world.repository()
+    made.commit({ 'removed.txt': '1' })
+    const begin = made.commit({ 'removed.txt': null, a: '1' })
+    const lost = made.commit({ b: '1' })
+    const onto = made.commit({ b: '2' })
+    const head = made.commit({ c: '1' }, { branch: 'topic', parents: [begin] })
+    await without(made, lost, async (repo) => {
+      expect(await outcome(rebaseCommits(repo, { head, onto, committer }))).toBe('damaged')
+    })
+  })
+
+  test('no lines are attributed to a commit because its parent is lost', async () => {
+    const made = await world.repository()
+    const parent = made.commit({ a: '1\n' })
+    const tip = made.commit({ b: '2\n' })
+    await without(made, parent, async (repo) => {
+      expect(await outcome(blameFile(repo, tip, 'a'))).toBe('damaged')
+    })
+  })
+
+  test('the last commits of several paths are unknown without a tree or commit of the history', async () => {
+    const made = await world.repository()
+    const first = made.commit({ 'a/x': '1', 'b/y': '1' })
+    const tree = made.git('rev-parse', `${first}^{tree}`)
+    const tip = made.commit({ 'a/x': '2' })
+    const paths = ['a/x', 'b/y']
+    for (const hasGraph of [false, true]) {
+      if (hasGraph) made.git('commit-graph', 'write', '--reachable')
+      for (const lost of [tree, first, made.git('rev-parse', `${first}:b`)])
+        await without(made, lost, async (repo) => {
+          const found = await outcome(lastCommitsOfPaths(repo, tip, paths))
+          // What is lost need not be read to answer.
+          expect([
+            'damaged',
+            new Map([
+              ['a/x', tip],
+              ['b/y', first],
+            ]),
+          ]).toContainEqual(found)
+        })
+    }
+    await without(made, tree, async (repo) => {
+      expect(await outcome(lastCommitsOfPaths(repo, tip, paths))).toBe('damaged')
     })
   })
 
