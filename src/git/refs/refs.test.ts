@@ -9,7 +9,7 @@ import type { RefName } from '../format/ref-name.ts'
 import { removeStaleLocks } from '../repository/stale-locks.ts'
 import { TestGit, type TestRepository } from '../testing.ts'
 import { packRefs } from '../transfer/maintenance.ts'
-import { listRefs, readRef, readRefs } from './refs.ts'
+import { listRefs, listRefTips, readRef, readRefs } from './refs.ts'
 import { updateRefs } from './update-refs.ts'
 
 let world: TestGit
@@ -307,13 +307,13 @@ test('refs are listed in the requested order, packed or not', async () => {
     made.git('tag', name, oid)
   made.git('pack-refs', '--all')
   const names = async (filters: object) =>
-    (await listRefs(made.repo, 'refs/tags/', filters)).map((it) => it.name.slice(10))
+    (await listRefTips(made.repo, 'refs/tags/', filters)).map((it) => it.name.slice(10))
   expect(await names({})).toEqual(['v1.10', 'v1.2', 'v1.9'])
   expect(await names({ order: '-name', limit: 2 })).toEqual(['v1.9', 'v1.2'])
   expect(await names({ order: 'version' })).toEqual(['v1.2', 'v1.9', 'v1.10'])
   expect(await names({ order: '-updated' })).toEqual(['v1.10', 'v1.2', 'v1.9'])
   expect(await names({ mergedInto: one })).toEqual(['v1.9'])
-  await expect(listRefs(made.repo, '--shell')).rejects.toThrow()
+  for (const list of [listRefs, listRefTips]) await expect(list(made.repo, '--shell')).rejects.toThrow()
 })
 
 test('a reader sees changes of refs by real git', async () => {

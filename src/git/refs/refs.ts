@@ -67,7 +67,7 @@ const sortKeys = {
   '-version': '--sort=-version:refname',
 } as const satisfies Record<RefOrder, string>
 
-export type RefFilters = {
+type RefFilters = {
   /** Default `name`. Ties are broken by name. */
   order?: RefOrder
   limit?: number
@@ -80,17 +80,12 @@ export type RefFilters = {
 }
 
 /**
- * Refs at or below each of `prefixes` (`refs/heads/`), in the given order. Copies are made from this list, so by default it fails if files of refs
- * are damaged. One `for-each-ref` process; time grows with the number of refs, and with `containing` also with the history.
+ * All refs at or below each of `prefixes` (`refs/heads/`), by name. Copies are made from this list, so it fails if files of refs are damaged, or
+ * their objects lost. One `for-each-ref` process.
  */
-export async function listRefs(
-  repo: Repository,
-  prefixes: string | readonly string[],
-  filters: RefFilters = {},
-): Promise<Ref[]> {
+export async function listRefs(repo: Repository, prefixes: string | readonly string[]): Promise<Ref[]> {
   const fields = '%(refname) %(objectname) %(objecttype) %(*objectname) %(*objecttype)'
-  const { broken = 'fail' } = filters
-  const { found } = await forEachRef(repo, prefixes, { ...filters, broken }, fields)
+  const { found } = await forEachRef(repo, prefixes, { broken: 'fail' }, fields)
   const lines = found.map((line) => line.split(' ') as [RefName, Oid, ObjectType, Oid | '', ObjectType | ''])
   const peeled = await peelTagsOfTags(
     repo,
@@ -113,8 +108,9 @@ async function peelTagsOfTags(repo: Repository, tags: readonly Oid[]): Promise<R
 export type RefTip = Pick<Ref, 'name' | 'oid'>
 
 /**
- * Like `listRefs`, without reading the objects. All branches, or all tags, by name or time are read from files: no process, and
- * cached until a ref moves. Do not modify the array.
+ * Refs at or below each of `prefixes` that match the filters, without reading their objects. All branches, or all tags, by name or time are read from
+ * files: no process, and cached until a ref moves. Otherwise one `for-each-ref`, whose time grows with `containing` and `mergedInto` with the
+ * history. Do not modify the array.
  */
 export async function listRefTips(
   repo: Repository,
