@@ -110,7 +110,7 @@ export class TestRepository {
 function looseRef(gitDir: string, ref: string): string | undefined {
   try {
     const text = readFileSync(join(gitDir, ref), 'utf8')
-    return /^[0-9a-f]{40,64}\n$/.test(text) ? text.trim() : undefined
+    return /^[0-9a-f]{40}\n$/.test(text) ? text.trim() : undefined
   } catch {
     return undefined
   }

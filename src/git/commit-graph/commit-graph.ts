@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Oid } from '../format/oid.ts'
+import { type Oid, oidLength } from '../format/oid.ts'
 import type { ChangedPaths } from './changed-paths.ts'
 import { BrokenGraph, type GraphLayer } from './graph-layer.ts'
 
@@ -35,7 +35,7 @@ export class CommitGraph {
   }
 
   find(oid: Oid): number | undefined {
-    if (this.count === 0 || oid.length !== 40) return undefined
+    if (this.count === 0 || oid.length !== oidLength) return undefined
     const bytes = Buffer.from(oid, 'hex')
     // Most lookups are for recent commits.
     for (let index = this.layers.length - 1; index >= 0; index--) {

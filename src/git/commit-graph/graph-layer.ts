@@ -1,11 +1,10 @@
-import type { Oid } from '../format/oid.ts'
+import { type Oid, oidBytes } from '../format/oid.ts'
 import { type ChangedPaths, isMaybeIn } from './changed-paths.ts'
 
 /** A corrupt commit-graph file. The caller asks git instead. */
 export class BrokenGraph extends Error {}
 
 const signature = 'CGPH'
-const oidBytes = 20
 const commitBytes = 36
 const noParent = 0x70000000
 const top = 0x80000000

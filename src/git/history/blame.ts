@@ -75,7 +75,7 @@ async function runBlame(repo: Repository, commit: Oid, path: string, flags: read
 }
 
 /** All other lines of the format begin with a word: `author`, `summary`, `filename`. */
-const entry = /^([0-9a-f]{40}|[0-9a-f]{64}) \d+ (\d+) (\d+)$/gm
+const entry = /^([0-9a-f]{40}) \d+ (\d+) (\d+)$/gm
 
 /** Git prints entries in the order in which it finds them; sorts them by line. */
 function inFileOrder(output: string): Blame {

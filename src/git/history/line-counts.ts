@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import type { Oid } from '../format/oid.ts'
+import { type Oid, oidBytes } from '../format/oid.ts'
 import { derivedFile, replaceDerivedFile } from '../repository/derived-files.ts'
 import type { Repository } from '../repository/repository.ts'
 
@@ -10,8 +10,7 @@ export type LineCount = { readonly additions: number; readonly deletions: number
 /** Changes when commits are counted in another way. */
 const magic = 0x3143_4c53
 const headerBytes = 12
-const idBytes = 20
-const entryBytes = idBytes + 8
+const entryBytes = oidBytes + 8
 
 /** Maximum commits whose lines are remembered in a repository: 56 KB. */
 const maxRemembered = 2000
@@ -41,19 +40,19 @@ export async function lineCounts(repo: Repository, oids: readonly Oid[]): Promis
 }
 
 /**
- * The content of a file with the counts of commits. Omits ids that are longer, as git can have them, numbers that do not fit, and commits
+ * The content of a file with the counts of commits. Omits numbers that do not fit, and commits
  * without lines: git prints the same for a commit that it cannot read.
  */
 export function encodeLineCounts(counts: ReadonlyMap<Oid, LineCount>): Buffer {
-  const isStorable = (oid: Oid, { additions, deletions }: LineCount) =>
-    oid.length === 2 * idBytes && additions + deletions > 0 && additions < 2 ** 32 && deletions < 2 ** 32
-  const entries = [...counts].filter(([oid, count]) => isStorable(oid, count)).slice(0, maxRemembered)
+  const isStorable = ({ additions, deletions }: LineCount) =>
+    additions + deletions > 0 && additions < 2 ** 32 && deletions < 2 ** 32
+  const entries = [...counts].filter(([, count]) => isStorable(count)).slice(0, maxRemembered)
   const body = Buffer.alloc(entryBytes * entries.length)
   for (const [index, [oid, { additions, deletions }]] of entries.entries()) {
     const at = entryBytes * index
     body.write(oid, at, 'hex')
-    body.writeUInt32LE(additions, at + idBytes)
-    body.writeUInt32LE(deletions, at + idBytes + 4)
+    body.writeUInt32LE(additions, at + oidBytes)
+    body.writeUInt32LE(deletions, at + oidBytes + 4)
   }
   const header = Buffer.alloc(headerBytes)
   for (const [at, word] of [magic, entries.length, crc32(body)].entries()) header.writeUInt32LE(word, 4 * at)
@@ -67,9 +66,9 @@ function decodeLineCounts(file: Buffer | undefined): Map<Oid, LineCount> {
   const body = file.subarray(headerBytes)
   if (body.length !== entryBytes * file.readUInt32LE(4) || crc32(body) !== file.readUInt32LE(8)) return counts
   for (let at = 0; at < body.length; at += entryBytes)
-    counts.set(body.toString('hex', at, at + idBytes) as Oid, {
-      additions: body.readUInt32LE(at + idBytes),
-      deletions: body.readUInt32LE(at + idBytes + 4),
+    counts.set(body.toString('hex', at, at + oidBytes) as Oid, {
+      additions: body.readUInt32LE(at + oidBytes),
+      deletions: body.readUInt32LE(at + oidBytes + 4),
     })
   return counts
 }
@@ -77,7 +76,7 @@ function decodeLineCounts(file: Buffer | undefined): Map<Oid, LineCount> {
 /** Git would flush its output after each commit. */
 const unflushed = { GIT_FLUSH: '0' }
 
-const isObjectId = /^[0-9a-f]{40,64}$/
+const isObjectId = /^[0-9a-f]{40}$/
 
 /** As git counts them, with renames detected, each as soon as it is complete. One process, which prints a line or two for each commit. */
 async function* counted(repo: Repository, oids: readonly Oid[]): AsyncGenerator<readonly [Oid, LineCount]> {

@@ -1,4 +1,4 @@
-import type { Oid } from '../format/oid.ts'
+import { type Oid, oidLength } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
 import { branchName, tagName } from '../format/ref-name.ts'
 import { type Commit, readCommit } from '../objects/commits.ts'
@@ -88,7 +88,6 @@ async function* listed(
 type Draft = { readonly oid: Oid; readonly files: NewFile[] }
 
 const newline = 0x0a
-const space = 0x20
 const digitZero = 0x30
 const colon = 0x3a
 
@@ -147,7 +146,6 @@ function readChange(token: Buffer): { oid: Oid; isAdded: boolean } | 'skipped' {
   let isAdded = true
   for (let old = parents; old < mode; old += modeLength) if (isFile(old)) isAdded = false
   const oids = mode + modeLength
-  const oidLength = token.indexOf(space, oids) - oids
   const oid = oids + parents * (oidLength + 1)
   return { oid: token.toString('latin1', oid, oid + oidLength) as Oid, isAdded }
 }

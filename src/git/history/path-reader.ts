@@ -1,5 +1,5 @@
 import { type ChangedPaths, changedPathsOf } from '../commit-graph/changed-paths.ts'
-import type { Oid } from '../format/oid.ts'
+import { type Oid, oidBytes } from '../format/oid.ts'
 import { pathToBytes } from '../format/path-bytes.ts'
 import { type ObjectContent, objectContent } from '../objects/cat-file.ts'
 import { readObject } from '../objects/read-object.ts'
@@ -125,7 +125,7 @@ export class PathReader {
     const found = await objectContent(await this.#repo.objects(), spec, maxTreeBytes)
     if (!found) return this.#requireAbsent(tree)
     if (found.type !== 'tree') return undefined
-    return entryOf(contentOf(found), this.#name, 20)
+    return entryOf(contentOf(found), this.#name)
   }
 
   /** Throws if a directory on the way to the path is lost: the history would have a removal that never was. */
@@ -133,7 +133,7 @@ export class PathReader {
     let tree = root
     for (const name of pathParts(this.#directory)) {
       this.#spend()
-      const entry = entryOf(contentOf(await readObject(this.#repo, tree, maxTreeBytes, 'tree')), name, 20)
+      const entry = entryOf(contentOf(await readObject(this.#repo, tree, maxTreeBytes, 'tree')), name)
       if (!entry?.startsWith('040000 ')) return undefined
       tree = entry.slice('040000 '.length) as Oid
     }
@@ -159,11 +159,11 @@ function pathParts(directory: Buffer): Buffer[] {
 }
 
 /** Finds a name among entries of the form `<mode> <name>\0<binary id>`. */
-function entryOf(tree: Buffer, name: Buffer, idBytes: number): string | undefined {
+function entryOf(tree: Buffer, name: Buffer): string | undefined {
   for (let at = 0; at < tree.length; ) {
     const space = tree.indexOf(0x20, at)
     const nul = tree.indexOf(0, space)
-    const end = nul + 1 + idBytes
+    const end = nul + 1 + oidBytes
     if (space < 0 || nul < 0 || end > tree.length) throw new LeaveToGit('a tree is malformed')
     if (nul - space - 1 === name.length && name.compare(tree, space + 1, nul) === 0)
       return `${canonicalMode(tree.toString('latin1', at, space))} ${tree.toString('hex', nul + 1, end)}`

@@ -1,4 +1,4 @@
-import type { Oid } from '../format/oid.ts'
+import { type Oid, oidBytes } from '../format/oid.ts'
 import { readObject } from '../objects/read-object.ts'
 import { canonicalMode, maxTreeBytes } from '../objects/trees.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -39,10 +39,9 @@ export class TreePairs {
 
   async #compare({ name, one, other }: Pair, changed: string[], below: Pair[]): Promise<void> {
     const [left, right] = await Promise.all([this.#contentOf(one), this.#contentOf(other)])
-    const idBytes = (one ?? other!).length / 2
-    const { from, ends } = differingPart(left, right, idBytes)
-    const was = entriesIn(left.subarray(from, left.length - ends), name, idBytes)
-    const is = entriesIn(right.subarray(from, right.length - ends), name, idBytes)
+    const { from, ends } = differingPart(left, right)
+    const was = entriesIn(left.subarray(from, left.length - ends), name)
+    const is = entriesIn(right.subarray(from, right.length - ends), name)
     for (const key of new Set([...was.keys(), ...is.keys()])) {
       const next = name.below.get(key)!
       if (was.get(key) === is.get(key)) continue
@@ -71,11 +70,11 @@ export class TreePairs {
 const nothing = Buffer.alloc(0)
 
 /** The offset up to which two trees have the same entries, and the bytes of the last entries that they share. */
-function differingPart(one: Buffer, other: Buffer, idBytes: number): { from: number; ends: number } {
+function differingPart(one: Buffer, other: Buffer): { from: number; ends: number } {
   const shorter = Math.min(one.length, other.length)
   const equal = longest(shorter, (bytes) => one.compare(other, 0, bytes, 0, bytes) === 0)
   let from = 0
-  for (let end = endOfEntry(one, 0, idBytes); end <= equal; end = endOfEntry(one, from, idBytes)) from = end
+  for (let end = endOfEntry(one, 0); end <= equal; end = endOfEntry(one, from)) from = end
   const atEnd = longest(
     shorter - from,
     (bytes) => one.compare(other, other.length - bytes, other.length, one.length - bytes, one.length) === 0,
@@ -85,8 +84,8 @@ function differingPart(one: Buffer, other: Buffer, idBytes: number): { from: num
   while (left < one.length || right < other.length) {
     const [leftover, rightover] = [one.length - left, other.length - right]
     if (leftover === rightover && leftover <= atEnd) break
-    if (leftover >= rightover) left = endOfEntry(one, left, idBytes)
-    else right = endOfEntry(other, right, idBytes)
+    if (leftover >= rightover) left = endOfEntry(one, left)
+    else right = endOfEntry(other, right)
   }
   return { from, ends: one.length - left }
 }
@@ -103,23 +102,23 @@ function longest(most: number, holds: (bytes: number) => boolean): number {
 }
 
 /** Beyond the end of the tree if there is none. */
-function endOfEntry(tree: Buffer, at: number, idBytes: number): number {
+function endOfEntry(tree: Buffer, at: number): number {
   const nul = tree.indexOf(0, at)
-  return nul < 0 ? tree.length + 1 : nul + 1 + idBytes
+  return nul < 0 ? tree.length + 1 : nul + 1 + oidBytes
 }
 
 /** Mode and id of the wanted names among entries. */
-function entriesIn(entries: Buffer, { below }: WantedName, idBytes: number): Map<string, string> {
+function entriesIn(entries: Buffer, { below }: WantedName): Map<string, string> {
   const found = new Map<string, string>()
   for (let at = 0; at < entries.length && found.size < below.size; ) {
     const space = entries.indexOf(0x20, at)
-    const end = endOfEntry(entries, at, idBytes)
+    const end = endOfEntry(entries, at)
     if (space < 0 || end > entries.length) throw new LeaveToGit('a tree is malformed')
-    const key = entries.toString('latin1', space + 1, end - idBytes - 1)
+    const key = entries.toString('latin1', space + 1, end - oidBytes - 1)
     if (below.has(key))
       found.set(
         key,
-        `${canonicalMode(entries.toString('latin1', at, space))} ${entries.toString('hex', end - idBytes, end)}`,
+        `${canonicalMode(entries.toString('latin1', at, space))} ${entries.toString('hex', end - oidBytes, end)}`,
       )
     at = end
   }

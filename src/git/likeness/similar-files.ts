@@ -28,7 +28,7 @@ export async function similarFiles(
 ): Promise<readonly string[] | undefined> {
   const found = await objectContent(await repo.objects(), blob, maxSketchedBytes)
   const sketch = found?.content && sketchOf(found.content)
-  if (!sketch || blob.length !== 40) return undefined
+  if (!sketch) return undefined
   await using known = await Sketches.open(repo)
   const id = Buffer.from(blob, 'hex')
   const comparison = new Comparison(sketch, found.sizeBytes)

@@ -144,8 +144,6 @@ export async function writeSketches(repo: Repository): Promise<void> {
   const kept = new Map<number, Buffer>()
   const missing: Buffer[] = []
   for await (const id of blobIds(repo)) {
-    // Git can also store objects under longer ids.
-    if (id.length !== 20) return
     const index = known.index.find(id, 0)
     if (index < 0) missing.push(id)
     else kept.set(index, id)

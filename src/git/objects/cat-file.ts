@@ -10,7 +10,7 @@ export type ObjectInfo = { readonly oid: Oid; readonly type: ObjectType; readonl
 export type ObjectContent = ObjectInfo & { readonly content: Buffer | undefined }
 
 const newline = 10
-const header = /^([0-9a-f]{40}|[0-9a-f]{64}) (?:(commit|tree|blob|tag) (\d+)|submodule)$/
+const header = /^([0-9a-f]{40}) (?:(commit|tree|blob|tag) (\d+)|submodule)$/
 
 /**
  * Asks `git cat-file --batch-command --buffer -z` for the type and size of an object. `spec` is an object name built by the server,

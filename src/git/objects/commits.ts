@@ -13,7 +13,7 @@ export type Commit = {
   readonly committer: Signature
   /** Complete, including a trailing newline. */
   readonly message: string
-  /** The armoured signature (OpenPGP, SSH or X.509); it signs the object without this header. */
+  /** The armoured signature (OpenPGP, SSH or X.509); it signs the object without this header. Not `gpgsig-sha256`, which signs another object. */
   readonly signature: string | undefined
 }
 
@@ -101,6 +101,6 @@ export function parseCommit(oid: Oid, content: Buffer): Commit {
     author: parseSignature(headers.get('author')?.[0] ?? ''),
     committer: parseSignature(headers.get('committer')?.[0] ?? ''),
     message,
-    signature: headers.get('gpgsig')?.[0] ?? headers.get('gpgsig-sha256')?.[0],
+    signature: headers.get('gpgsig')?.[0],
   }
 }

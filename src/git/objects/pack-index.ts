@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import type { Oid } from '../format/oid.ts'
+import { type Oid, oidBytes } from '../format/oid.ts'
 
 /** The file is not an index as git writes it. */
 export class UnknownIndex extends Error {}
@@ -9,7 +9,6 @@ const signature = 'ff744f6300000002'
 /** For each first byte, the number of ids up to it. */
 const fanoutAt = 8
 const idsAt = fanoutAt + 256 * 4
-const idBytes = 20
 
 /** Ids that are read together, 16 KB. */
 const idsAtOnce = 800
@@ -46,7 +45,7 @@ export class PackIndex implements Disposable {
       const middle = (from + to) >> 1
       narrow(middle, this.#id(middle))
     }
-    const block = this.#read(idsAt + from * idBytes, (to - from) * idBytes)
+    const block = this.#read(idsAt + from * oidBytes, (to - from) * oidBytes)
     for (const first = from; from < to; ) {
       const middle = (from + to) >> 1
       narrow(middle, idIn(block, middle - first))
@@ -69,7 +68,7 @@ export class PackIndex implements Disposable {
   }
 
   #id(index: number): Oid {
-    return idIn(this.#read(idsAt + index * idBytes, idBytes), 0)
+    return idIn(this.#read(idsAt + index * oidBytes, oidBytes), 0)
   }
 
   #read(at: number, size: number): Buffer {
@@ -79,4 +78,5 @@ export class PackIndex implements Disposable {
   }
 }
 
-const idIn = (bytes: Buffer, index: number): Oid => bytes.toString('hex', index * idBytes, (index + 1) * idBytes) as Oid
+const idIn = (bytes: Buffer, index: number): Oid =>
+  bytes.toString('hex', index * oidBytes, (index + 1) * oidBytes) as Oid

@@ -1,4 +1,4 @@
-import type { Oid } from '../format/oid.ts'
+import { type Oid, oidBytes } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
 import { getCached, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -14,20 +14,18 @@ export class RawTree {
   readonly content: Buffer
   /** Offset of each entry, and the end of the last one. */
   readonly #starts: Uint32Array
-  readonly #idBytes: number
 
-  /** `idBytes`: length of a binary object id. Throws `MalformedTree` if the content is no sequence of entries. */
-  constructor(content: Buffer, idBytes: number) {
+  /** Throws `MalformedTree` if the content is no sequence of entries. */
+  constructor(content: Buffer) {
     const starts: number[] = [0]
     for (let at = 0; at < content.length; starts.push(at)) {
       const nul = content.indexOf(0, at)
-      if (nul < 0 || nul + 1 + idBytes > content.length || spaceIn(content, at) > nul)
+      if (nul < 0 || nul + 1 + oidBytes > content.length || spaceIn(content, at) > nul)
         throw new MalformedTree('a tree object is malformed')
-      at = nul + 1 + idBytes
+      at = nul + 1 + oidBytes
     }
     this.content = content
     this.#starts = Uint32Array.from(starts)
-    this.#idBytes = idBytes
   }
 
   get length(): number {
@@ -65,7 +63,7 @@ export class RawTree {
 
   /** Offset of the binary object id of an entry. */
   idAt(index: number): number {
-    return this.#starts[index + 1]! - this.#idBytes
+    return this.#starts[index + 1]! - oidBytes
   }
 }
 
@@ -93,7 +91,7 @@ export async function readRawTree(
   if (known) return known
   const found = (await readFile(oid)) ?? (await objectContent(objects, oid, maxTreeBytes))
   if (found?.type !== 'tree' || !found.content) return undefined
-  const tree = new RawTree(found.content, oid.length / 2)
+  const tree = new RawTree(found.content)
   setCached(repo, key, tree, tree.sizeBytes)
   return tree
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { constants, inflateSync } from 'node:zlib'
-import { type Oid, parseOid } from '../format/oid.ts'
+import { type Oid, oidLength, parseOid } from '../format/oid.ts'
 import { getCached, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type ObjectContent, type ObjectInfo, type ObjectType, objectContent, objectInfos } from './cat-file.ts'
@@ -49,8 +49,8 @@ export async function readLooseObject(
   repo: Repository,
   oid: Oid,
 ): Promise<(ObjectContent & { readonly content: Buffer }) | undefined> {
-  // Those with longer ids have another hash.
-  if (oid.length !== 40) return undefined
+  // Of a malformed commit.
+  if (oid.length !== oidLength) return undefined
   const compressed = readSmallFile(pathOf(repo, oid))
   if (!compressed) return undefined
   if (++readInTurn % readAtOnce === 0) await setImmediate()

@@ -3,7 +3,7 @@ import { splitSignatures } from './signed-commit.ts'
 
 const head = 'tree 1\nauthor a <a@b> 1 +0000\ncommitter a <a@b> 1 +0000\n'
 const split = (text: string) => {
-  const { payload, signatures } = splitSignatures(Buffer.from(text, 'latin1'), 'gpgsig')
+  const { payload, signatures } = splitSignatures(Buffer.from(text, 'latin1'))
   return { payload: payload.toString('latin1'), signatures }
 }
 

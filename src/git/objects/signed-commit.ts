@@ -15,11 +15,11 @@ const maxCommitBytes = 8 * 1024 * 1024
 /** Splits a commit into the signed bytes and the signatures. `undefined` if the repository has no such commit. */
 export async function readSignedCommit(repo: Repository, oid: Oid): Promise<SignedCommit | undefined> {
   const found = await readObject(repo, oid, maxCommitBytes, 'commit')
-  return found?.content && splitSignatures(found.content, found.oid.length === 40 ? 'gpgsig' : 'gpgsig-sha256')
+  return found?.content && splitSignatures(found.content)
 }
 
-/** Like git: removes every header that begins with `gpgsig`; those with this `name` are the signatures. */
-export function splitSignatures(content: Buffer, name: 'gpgsig' | 'gpgsig-sha256'): SignedCommit {
+/** Like git: removes every header that begins with `gpgsig`, also `gpgsig-sha256`; those named `gpgsig` are the signatures. */
+export function splitSignatures(content: Buffer): SignedCommit {
   const payload: Buffer[] = []
   const signatures: string[] = []
   let at = 0
@@ -29,10 +29,10 @@ export function splitSignatures(content: Buffer, name: 'gpgsig' | 'gpgsig-sha256
     const end = content.indexOf(newline, at)
     const next = end < 0 ? content.length : end + 1
     const line = content.subarray(at, next)
-    if (line[0] !== blank) within = kindOf(line, name)
+    if (line[0] !== blank) within = kindOf(line)
     if (within === 'header') payload.push(line)
     else if (within === 'signature') {
-      if (line[0] !== blank) signatures.push(line.toString('latin1', name.length + 1))
+      if (line[0] !== blank) signatures.push(line.toString('latin1', signatureStart.length))
       else signatures[signatures.length - 1] += line.toString('latin1', 1)
     }
     at = next
@@ -44,7 +44,9 @@ export function splitSignatures(content: Buffer, name: 'gpgsig' | 'gpgsig-sha256
 const newline = 10
 const blank = 32
 
-function kindOf(line: Buffer, name: string) {
-  if (line.toString('latin1', 0, name.length + 1) === `${name} `) return 'signature'
+const signatureStart = 'gpgsig '
+
+function kindOf(line: Buffer) {
+  if (line.toString('latin1', 0, signatureStart.length) === signatureStart) return 'signature'
   return line.toString('latin1', 0, 'gpgsig'.length) === 'gpgsig' ? 'other_signature' : 'header'
 }

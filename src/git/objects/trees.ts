@@ -1,4 +1,4 @@
-import type { Oid } from '../format/oid.ts'
+import { type Oid, oidBytes } from '../format/oid.ts'
 import { isTreePath, pathFromBytes, pathToBytes } from '../format/path-bytes.ts'
 import { memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -34,7 +34,7 @@ export function readTree(repo: Repository, treeish: Oid): Promise<readonly TreeE
     `tree ${treeish}`,
     async (repo) => {
       const found = await readObject(repo, treeish, maxTreeBytes, 'tree')
-      return found?.content && parseTree(found.content, found.oid.length)
+      return found?.content && parseTree(found.content)
     },
     (entries) => 200 * entries.length,
   )
@@ -58,7 +58,7 @@ export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promis
       const found = await objectContent(await repo.objects(), spec, maxTreeBytes)
       // It does not exist, or is lost.
       if (!found) return readBelow(repo, treeish, path)
-      return found.type === 'tree' && found.content ? parseTree(found.content, found.oid.length) : undefined
+      return found.type === 'tree' && found.content ? parseTree(found.content) : undefined
     },
     (entries) => 200 * entries.length,
   )
@@ -116,20 +116,19 @@ async function lookUpEntry(repo: Repository, treeish: Oid, path: string): Promis
 export class MalformedTree extends Error {}
 
 /** Parses the content of a tree object, a sequence of `<mode> <name>\0<binary id>`. Throws `MalformedTree`. */
-export function parseTree(content: Buffer, hexLength: number): TreeEntry[] {
+export function parseTree(content: Buffer): TreeEntry[] {
   const entries: TreeEntry[] = []
-  const idBytes = hexLength / 2
   for (let at = 0; at < content.length; ) {
     const space = content.indexOf(0x20, at)
     const nul = content.indexOf(0, space)
-    if (space < 0 || nul < 0 || nul + 1 + idBytes > content.length)
+    if (space < 0 || nul < 0 || nul + 1 + oidBytes > content.length)
       throw new MalformedTree('a tree object is malformed')
     const rawMode = content.toString('latin1', at, space)
     const mode = canonicalMode(rawMode)
-    const oid = content.toString('hex', nul + 1, nul + 1 + idBytes) as Oid
+    const oid = content.toString('hex', nul + 1, nul + 1 + oidBytes) as Oid
     const entry = { name: pathFromBytes(content.subarray(space + 1, nul)), mode, type: typeOfMode(mode), oid }
     entries.push(withoutZeros(rawMode) === withoutZeros(mode) ? entry : { ...entry, rawMode })
-    at = nul + 1 + idBytes
+    at = nul + 1 + oidBytes
   }
   return entries
 }

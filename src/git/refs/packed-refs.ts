@@ -1,10 +1,9 @@
-import type { Oid } from '../format/oid.ts'
+import { type Oid, oidLength } from '../format/oid.ts'
 import { isRefName, type RefName } from '../format/ref-name.ts'
 
 export type RefFile = { readonly name: RefName; readonly oid: Oid }
 
 const [newline, caret, hash, space] = Buffer.from('\n^# ')
-const oidLength = 40
 /** Where the name begins in a line. */
 const nameAt = oidLength + 1
 /** Estimated memory of a listed ref. */

@@ -1,4 +1,4 @@
-import type { Oid } from '../format/oid.ts'
+import { type Oid, oidLength } from '../format/oid.ts'
 import { isHiddenRef, isRefName, maxNameBytes, type RefName } from '../format/ref-name.ts'
 import { objectInfo } from '../objects/cat-file.ts'
 import { commitsOfObjects } from '../objects/read-object.ts'
@@ -44,7 +44,7 @@ export async function findRevision(
   const steps = options.only ? null : stepsToAncestor.exec(text)
   if (steps) return ancestorOf(repo, await findRevision(repo, steps[1]!, options), steps[2]!)
   const isHex = !options.only && /^[0-9a-f]{4,40}$/i.test(text)
-  const isFull = isHex && text.length === 40
+  const isFull = isHex && text.length === oidLength
   const byId = async (ask: typeof askForCommit) => {
     const oid = await ask(repo, text.toLowerCase())
     return oid && { oid, ref: undefined }

@@ -141,7 +141,7 @@ class SmallPush {
 
   #newEntries(tree: Oid): readonly TreeEntry[] | undefined {
     const found = this.#objects.get(tree)
-    return found?.type === 'tree' && found.content ? parseTree(found.content, tree.length) : undefined
+    return found?.type === 'tree' && found.content ? parseTree(found.content) : undefined
   }
 
   async #entriesOf(tree: Oid): Promise<readonly TreeEntry[]> {

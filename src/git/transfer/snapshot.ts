@@ -35,7 +35,7 @@ export async function* snapshot(repo: Repository): AsyncGenerator<Buffer> {
   for (let found = true; found; ) {
     found = false
     for (const name of await namesIn(join(dir, 'objects/pack'))) {
-      const pack = /^(pack-[0-9a-f]{40,64})\.idx$/.exec(name)?.[1]
+      const pack = /^(pack-[0-9a-f]{40})\.idx$/.exec(name)?.[1]
       if (pack === undefined || sent.has(pack)) continue
       sent.add(pack)
       found = true

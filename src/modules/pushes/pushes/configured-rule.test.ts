@@ -390,6 +390,20 @@ describe('push rules over git', () => {
     expect((await at.ann.post(`${at.at}/repository/files/web`, made)).status).toBe(201)
   })
 
+  test('D2-PUSH-SIGNED: a commit whose only signature is of a SHA-256 object is unsigned', async ({ world }) => {
+    await using at = await cloned(world)
+    await at.rule({ reject_unsigned_commits: true })
+    const text = await at.git('cat-file', 'commit', await at.commit())
+    await writeFile(
+      `${at.work}/signed`,
+      `${text.replace('\n\n', '\ngpgsig-sha256 -----BEGIN SSH SIGNATURE-----\n\n')}\n`,
+    )
+    const tip = (await at.git('hash-object', '-t', 'commit', '-w', 'signed')).trim()
+    expect(await at.push(`${tip}:refs/heads/main`)).toEqual(
+      refusal('Commit must be signed with a GPG key', `reject_unsigned_commits, commit: ${tip}`),
+    )
+  })
+
   test.skipIf(!hasSsh)('the same rules apply over SSH (skipped without ssh)', async ({ world }) => {
     await using at = await cloned(world)
     await using folder = await temporaryFolder()
