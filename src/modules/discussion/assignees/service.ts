@@ -20,5 +20,22 @@ export async function assignableAmong(
   return planOffers(plan, 'starter') ? people : people.slice(0, 1)
 }
 
+/**
+ * The same for a list that replaces the present people. Undefined, as if it were not sent, if it names users none of whom can be
+ * assigned: a typing error removes nobody. An empty list and 0 remove all.
+ */
+export async function replacementAmong(
+  db: Db,
+  ctx: Pick<Ctx, 'plan'>,
+  type: NoteableType,
+  projectId: number,
+  ids: readonly number[] | undefined,
+): Promise<number[] | undefined> {
+  const named = ids?.filter((id) => id !== 0)
+  if (!named?.length) return named
+  const people = await assignableAmong(db, ctx, type, projectId, named)
+  return people.length > 0 ? people : undefined
+}
+
 /** The todo of an assignee. */
 export const assignment = (authorId: number) => (userId: number) => ({ userId, authorId, action: 'assigned' }) as const

@@ -248,6 +248,22 @@ describe('PUT /projects/:id/issues/:issue_iid', () => {
     ])
   })
 
+  test('an edit that names only users who cannot be assigned keeps the assignees', async ({ world }) => {
+    const { at, rita, stranger } = await opened(world, { visibility: 'private' })
+    await rita.put(at, { assignee_ids: [rita.id] })
+    const edits = [
+      { assignee_ids: [stranger.id, 999_999] },
+      { assignee_ids: [0, stranger.id] },
+      { assignee_id: stranger.id },
+    ]
+    for (const edit of edits)
+      expect(await rita.put(at, edit), JSON.stringify(edit)).toMatchObject({
+        status: 200,
+        json: { assignees: [{ id: rita.id }] },
+      })
+    expect((await rita.put(at, { assignee_id: 0 })).json.assignees).toEqual([])
+  })
+
   test('assignee_ids=0 unassigns all, and one ID needs no list', async ({ world }) => {
     const { at, rita, olga } = await opened(world)
     const assigned = async (ids: unknown) =>

@@ -12,6 +12,7 @@ import {
   finishTodos,
   noteMentions,
   replaceAssigned,
+  replacementAmong,
 } from '../../discussion/index.ts'
 import { holdPlace } from '../../groups/index.ts'
 import { lockState, recordActivity } from '../../projects/index.ts'
@@ -29,7 +30,7 @@ import { type LockedIssue, lockIssue, touchIssue } from './queries.ts'
 import { requireTexts, setsAny } from './service.ts'
 import { type IssueSubject, issue } from './subject.ts'
 
-/** Absent fields stay unchanged; empty lists and null clear. */
+/** Absent fields stay unchanged, and so do the assignees if none of those given can be assigned; empty lists and null clear. */
 export type IssueEdit = LabelEdit & {
   readonly title?: string
   readonly description?: string | null
@@ -96,11 +97,9 @@ export async function editIssue(ctx: Ctx, subject: IssueSubject, given: IssueEdi
     const { confidential, state_event } = edit
     if (state_event || (confidential != null && confidential !== subject.confidential))
       await lockState(tx, subject.project_id)
-    const assignable = (ids: readonly number[] | undefined) =>
-      assignableAmong(tx, ctx, 'Issue', subject.project_id, ids)
     await apply(ctx, tx, subject, edit, {
-      assignees: edit.assignee_ids && (await assignable(edit.assignee_ids)),
-      addedAssignees: await assignable(edit.add_assignee_ids),
+      assignees: await replacementAmong(tx, ctx, 'Issue', subject.project_id, edit.assignee_ids),
+      addedAssignees: await assignableAmong(tx, ctx, 'Issue', subject.project_id, edit.add_assignee_ids),
       milestoneId: await usableMilestone(tx, subject.project_id, edit.milestone_id),
       epicId,
     })

@@ -238,6 +238,23 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     ])
   })
 
+  test('an edit that names only users who cannot be assigned keeps assignees and reviewers', async ({ world }) => {
+    const [dan, guest] = [await world.user(), await world.user()]
+    const members: [Client, Level][] = [
+      [dan, 'developer'],
+      [guest, 'guest'],
+    ]
+    const { at } = await openMergeRequest(world, { visibility: 'private', members, author: dan })
+    await dan.put(at, { assignee_ids: [dan.id], reviewer_ids: [dan.id] })
+    const people = { assignees: [{ id: dan.id }], reviewers: [{ id: dan.id }] }
+    for (const edit of [{ assignee_ids: [0, guest.id], reviewer_ids: [999_999] }, { assignee_id: guest.id }])
+      expect(await dan.put(at, edit), JSON.stringify(edit)).toMatchObject({ status: 200, json: people })
+    expect((await dan.put(at, { assignee_ids: [], reviewer_ids: [0] })).json).toMatchObject({
+      assignees: [],
+      reviewers: [],
+    })
+  })
+
   test('0 unassigns all users and reviewers, and one ID needs no list', async ({ world }) => {
     const { dan, eve, at } = await opened(world)
     for (const [name, field] of [

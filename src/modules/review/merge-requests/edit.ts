@@ -6,7 +6,16 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { conflict, forbidden, rowNotFound } from '../../../kernel/failure.ts'
-import { addTodos, assignment, cleanTitle, finishTodos, noteMentions, replaceAssigned } from '../../discussion/index.ts'
+import {
+  addTodos,
+  assignableAmong,
+  assignment,
+  cleanTitle,
+  finishTodos,
+  noteMentions,
+  replaceAssigned,
+  replacementAmong,
+} from '../../discussion/index.ts'
 import { holdPlace } from '../../groups/index.ts'
 import {
   type AttributeChanges,
@@ -34,14 +43,16 @@ import { emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { lockMergeRequest, type MergeRequestRow, touchMergeRequest } from './queries.ts'
 import { requireRules } from './rules.ts'
-import { anotherOpen, assignableOf, mayAllowCollaboration, refused, reviewRequest } from './service.ts'
+import { anotherOpen, mayAllowCollaboration, refused, reviewRequest } from './service.ts'
 import { authorReadsSource } from './source-access.ts'
 import { type MergeRequestSubject, mergeRequest } from './subject.ts'
 import { titleAs } from './title.ts'
 import type { Version } from './version-queries.ts'
 import { findVersion, recordVersion, versionBetween } from './versions.ts'
 
-/** Absent fields stay unchanged; empty lists, 0 and null clear. */
+/**
+ * Absent fields stay unchanged, and so do assignees or reviewers if none of those given can be assigned; empty lists, 0 and null clear.
+ */
 export type MergeRequestEdit = LabelEdit & {
   readonly title?: string
   /** Whether the title gets, or loses, the prefix of a draft. */
@@ -175,12 +186,13 @@ async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeReques
  * one of them is deleted meanwhile, the transaction is tried again and does not find it.
  */
 async function findReferred(ctx: Ctx, tx: Tx, project: ProjectSubject, edit: MergeRequestEdit): Promise<Referred> {
-  const assignable = (ids: readonly number[] | undefined) => assignableOf(tx, ctx, project, ids)
+  const assignable = (ids: readonly number[] | undefined) => assignableAmong(tx, ctx, 'MergeRequest', project.id, ids)
+  const replacement = (ids: readonly number[] | undefined) => replacementAmong(tx, ctx, 'MergeRequest', project.id, ids)
   if (edit.labels || edit.add_labels) await holdPlace(tx, { of: 'project', id: project.id })
   return {
-    assignees: edit.assignee_ids && (await assignable(edit.assignee_ids)),
+    assignees: await replacement(edit.assignee_ids),
     addedAssignees: await assignable(edit.add_assignee_ids),
-    reviewers: edit.reviewer_ids && (await assignable(edit.reviewer_ids)),
+    reviewers: await replacement(edit.reviewer_ids),
     addedReviewers: await assignable(edit.add_reviewer_ids),
     milestoneId: await usableMilestone(tx, project.id, edit.milestone_id),
   }

@@ -165,7 +165,7 @@ async function valuesOf(
 }
 
 /** Requested assignees or reviewers who can be assigned, if the caller may assign, looked up as `assignableAmong` says. */
-export const assignableOf = async (
+const assignableOf = async (
   tx: Tx,
   ctx: Ctx,
   target: ProjectSubject,
