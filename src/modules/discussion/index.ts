@@ -1,5 +1,5 @@
 export { readersAmong, readersByName, replaceAssigned, usernamesOf } from './assignees/queries.ts'
-export { assignableAmong, assignment, replacementAmong } from './assignees/service.ts'
+export { assignableAmong, assignment, hasSingleAssignees, replacementAmong } from './assignees/service.ts'
 export { joinVotes } from './award-emoji/queries.ts'
 export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
 export { toggleAward, usualName } from './award-emoji/service.ts'

@@ -60,7 +60,7 @@ export { getMilestone, usableMilestone } from './milestones/service.ts'
 export { followPriorities } from './order-copies/jobs.ts'
 export { planningOfGroups } from './portable/group-queries.ts'
 export { planningOfMergeRequests, planningRelations, releaseMilestoneRelation } from './portable/queries.ts'
-export { usersNamed } from './quick-actions/assignees.ts'
+export { assigneesNamed, usersNamed } from './quick-actions/assignees.ts'
 export {
   type Command,
   commandSet,
@@ -69,7 +69,7 @@ export {
   type SharedEdit,
 } from './quick-actions/command.ts'
 export { withoutQuickActions } from './quick-actions/description.ts'
-export { addToList, removeFromList, replaceList } from './quick-actions/lists.ts'
+export { removeFromList, replaceList } from './quick-actions/lists.ts'
 export { sharedCommands } from './quick-actions/shared.ts'
 export { followMilestonesOfReleases, replaceLeftMilestonesOfReleases } from './release-milestones/move-queries.ts'
 export { type RenderedTexts, render_html, renderedFields, renderedOf, renderTexts } from './rendered-texts/rendered.ts'

@@ -32,7 +32,7 @@ export async function readersAmong(
   return [...new Set(rows.map(({ id }) => id))]
 }
 
-/** The users of these names, in lower case, who may read noteables of this kind in a project. */
+/** The users of these names, in lower case and in their order, who may read noteables of this kind in a project. */
 export const readersByName = (
   db: Db,
   type: NoteableType,
@@ -45,7 +45,7 @@ export const readersByName = (
       select u.id, u.username
       from users u join projects p on p.id = ${projectId}
       where lower(u.username) = any(${names}::text[]) and ${readersOf(type)}
-      order by u.id
+      order by array_position(${names}::text[], lower(u.username))
     `,
   )
 

@@ -4,20 +4,23 @@ import { planOffers } from '../../../kernel/plan.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
 import { readersAmong } from './queries.ts'
 
+/** Whether the plan has one assignee and one reviewer at most. */
+export const hasSingleAssignees = ({ plan }: Pick<Ctx, 'plan'>): boolean => !planOffers(plan, 'starter')
+
 /**
  * Requested assignees or reviewers who can be assigned in a project; only the first on a plan with single assignees. Looked up in the
  * transaction that assigns them, whose next attempt misses those who were deleted meanwhile.
  */
 export async function assignableAmong(
   db: Db,
-  { plan }: Pick<Ctx, 'plan'>,
+  ctx: Pick<Ctx, 'plan'>,
   type: NoteableType,
   projectId: number,
   ids: readonly number[] | undefined,
 ): Promise<number[]> {
   if (!ids?.length) return []
   const people = await readersAmong(db, type, projectId, ids)
-  return planOffers(plan, 'starter') ? people : people.slice(0, 1)
+  return hasSingleAssignees(ctx) ? people.slice(0, 1) : people
 }
 
 /**

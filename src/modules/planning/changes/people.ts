@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { planOffers } from '../../../kernel/plan.ts'
+import { hasSingleAssignees } from '../../discussion/index.ts'
 
 /** How an edit changes the assignees or reviewers: the whole list, or some of them. */
 export type PeopleEdit = {
@@ -10,11 +10,11 @@ export type PeopleEdit = {
 
 /** The new assignees or reviewers; `undefined` if the edit does not change them. On a plan with single ones: the first added. */
 export function peopleAfter(
-  { plan }: Pick<Ctx, 'plan'>,
+  ctx: Pick<Ctx, 'plan'>,
   before: readonly number[],
   { replaced, added, removed = [] }: PeopleEdit,
 ): readonly number[] | undefined {
   if (!replaced && added.length + removed.length === 0) return undefined
-  const remaining = planOffers(plan, 'starter') || added.length === 0 ? (replaced ?? before) : []
+  const remaining = hasSingleAssignees(ctx) && added.length > 0 ? [] : (replaced ?? before)
   return [...new Set([...remaining, ...added])].filter((id) => !removed.includes(id))
 }

@@ -6,7 +6,7 @@ import { forbidden, rowNotFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import type { QuickActions } from '../../discussion/index.ts'
 import {
-  addToList,
+  assigneesNamed,
   type Command,
   commandSet,
   type Right,
@@ -74,9 +74,9 @@ const requestReview: MergeRequestCommand = {
   names: ['assign_reviewer', 'reviewer', 'request_review'],
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
-    const { ids, text } = await usersNamed(ctx, subject, argument)
+    const { ids, text, addTo } = await assigneesNamed(ctx, subject, argument)
     if (ids.length === 0) return undefined
-    addToList(edit, reviewers, ids)
+    addTo(edit, reviewers, ids)
     return { says: `Requested a review from ${text}.` }
   },
 }
