@@ -3,7 +3,7 @@ import { boolean, integer, nullable } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { nextNumbers, settingDefaults } from '../../projects/index.ts'
 import { revokesApprovals } from './approval-queries.ts'
-import { unchecked } from './merge-status-queries.ts'
+import { endedCheck, unchecked } from './merge-status-queries.ts'
 
 export type NewMergeRequest = {
   readonly projectId: number
@@ -128,7 +128,7 @@ export const closeMergeRequest = (tx: Tx, id: number, userId: number): Promise<n
   tx.run(sql`
     update merge_requests
     set state = 'closed', closed_at = now(), closed_by_id = ${userId}, auto_merge_user_id = null, auto_merge_oid = null,
-      auto_merge_options = null
+      auto_merge_options = null, merge_status = ${endedCheck}
     where id = ${id}
   `)
 

@@ -12,6 +12,9 @@ export const unchecked = sql`
   end
 `
 
+/** The merge status once no check is of use. */
+export const endedCheck = sql`case when merge_status = 'checking' then 'unchecked' else merge_status end`
+
 /** Resets the merge status of merge requests into a branch, unless it was computed for the branch's current head. */
 export const uncheckInto = (db: Db, projectId: number, branch: string, target: Oid | null): Promise<number> =>
   db.run(sql`
@@ -65,7 +68,7 @@ export const beginChecks = async (tx: Tx, ids: readonly number[]): Promise<numbe
   return rows.map(({ id }) => id)
 }
 
-/** The merge status is unknown again after a failed check. */
+/** The merge status is unknown again after a check without a result. */
 export const forgetCheck = (db: Db, id: number): Promise<number> =>
   db.run(sql`update merge_requests set merge_status = 'unchecked' where id = ${id} and merge_status = 'checking'`)
 

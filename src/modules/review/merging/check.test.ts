@@ -76,6 +76,30 @@ describe('merge status of merge requests', () => {
     expect((await world.root.get(at)).json).toMatchObject({ state: 'opened', merge_status: 'can_be_merged' })
   })
 
+  test('a merge request is no longer checking once its check finds that a push merged it', async ({ world }) => {
+    const { id, at, project, head } = await openMergeRequest(world)
+    expect(await statusOf(world, at)).toBe('checking')
+    project.repository.git('update-ref', 'refs/heads/main', head)
+    await checked(world, id)
+    expect((await world.root.get(at)).json).toMatchObject({ state: 'merged', merge_status: 'can_be_merged' })
+  })
+
+  test('a merge request that is closed while its check waits is no longer checking', async ({ world }) => {
+    const { id, at } = await openMergeRequest(world)
+    expect(await statusOf(world, at)).toBe('checking')
+    expect((await world.root.put(at, { state_event: 'close' })).json.merge_status).toBe('unchecked')
+    await checked(world, id)
+    expect(await statusOf(world, at)).toBe('unchecked')
+  })
+
+  test('a check without a result, as of a locked merge request, is forgotten', async ({ world }) => {
+    const { id, at } = await openMergeRequest(world)
+    expect(await statusOf(world, at)).toBe('checking')
+    await changeMergeRequest(world, id, { state: 'locked' })
+    await checked(world, id)
+    expect(await mergeStatusOf(world, id)).toBe('unchecked')
+  })
+
   test('a check that was lost is queued again after a while', async ({ world }) => {
     const { id, at } = await openMergeRequest(world)
     expect(await statusOf(world, at)).toBe('checking')

@@ -20,10 +20,9 @@ export const checkMergeability = job({
   async run({ mergeRequestId }, ctx) {
     try {
       await checkNow(ctx, mergeRequestId)
-    } catch (error) {
-      // The next request queues the check again, also after the last attempt.
+    } finally {
+      // If there is no result, after an error or because it is not open, the next request queues the check again.
       await forgetCheck(ctx.db, mergeRequestId)
-      throw error
     }
   },
 })

@@ -197,8 +197,8 @@ export const markMergedByHand = (
   tx.run(sql`
     update merge_requests
     set state = 'merged', merged_at = now(), merged_by_id = ${actorId}, merge_commit_oid = ${mergeCommit ?? null},
-      merge_error = null, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
-      updated_at = now()
+      merge_error = null, merge_status = 'can_be_merged', auto_merge_user_id = null, auto_merge_oid = null,
+      auto_merge_options = null, updated_at = now()
     where id = ${id}
   `)
 
@@ -253,7 +253,7 @@ export const completeMerging = (
     { merged_by_id: nullable(integer) },
     sql`
       update merge_requests
-      set state = 'merged', merging = null, merge_error = null, merged_at = now(),
+      set state = 'merged', merging = null, merge_error = null, merge_status = 'can_be_merged', merged_at = now(),
         merged_by_id = (select id from users where id = ${merging.user_id}),
         merge_commit_oid = ${merging.merge_commit_oid ?? null},
         squash_commit_oid = ${merging.squash_commit_oid ?? null}, squash = ${merging.squash},

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { contextFor, locate } from '../../../../test/contexts.ts'
 import { jobKeys } from '../../../../test/jobs.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
-import { latestVersion } from '../../../../test/tables/review.ts'
+import { changeMergeRequest, latestVersion } from '../../../../test/tables/review.ts'
 import { test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
@@ -201,6 +201,13 @@ describe('interrupted merges', () => {
     expect(await record()).toMatchObject({ state: 'opened', merge_commit_sha: null })
     expect(await mergedEvents(world, id)).toEqual([])
     expect((await world.root.put(`${at}/merge`)).json.state).toBe('merged')
+  })
+
+  test('an interrupted merge whose status was being checked is completed as mergeable', async ({ world }) => {
+    const { record, settle, id } = await cutOff(world, { moved: true, secondsAgo: 300 })
+    await changeMergeRequest(world, id, { merge_status: 'checking' })
+    await settle()
+    expect(await record()).toMatchObject({ state: 'merged', merge_status: 'can_be_merged' })
   })
 
   test('an interrupted merge is settled after the clock was set back', async ({ world }) => {
