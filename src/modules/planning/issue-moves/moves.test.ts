@@ -87,6 +87,31 @@ describe('POST /projects/:id/issues/:issue_iid/move', () => {
     expect((await commenter.get(now)).json.subscribed).toBe(false)
   })
 
+  test('events of labels and milestones that the target lacks, or that are deleted, move without them', async ({
+    world,
+  }) => {
+    const { rita, from, target } = await stage(world)
+    const project = `/projects/${from.project.id}`
+    const milestone = async (title: string) => (await world.root.post(`${project}/milestones`, { title })).json.id
+    const [kept, deleted] = [await milestone('kept'), await milestone('deleted')]
+    await rita.put(from.at, { labels: 'only here', milestone_id: deleted })
+    await rita.put(from.at, { add_labels: 'deleted', milestone_id: kept })
+    await world.root.delete(`${project}/labels/deleted`)
+    await world.root.delete(`${project}/milestones/${deleted}`)
+    const { json } = await move(rita, from.at, target.id)
+    const events = async (of: string) =>
+      (await rita.get(`/projects/${target.id}/issues/${json.iid}/resource_${of}_events`)).json
+    expect(await events('label')).toMatchObject([
+      { action: 'add', label: null, user: { id: rita.id } },
+      { action: 'add', label: null },
+    ])
+    expect(await events('milestone')).toMatchObject([
+      { action: 'add', milestone: null, user: { id: rita.id } },
+      { action: 'add', milestone: null },
+    ])
+    expect(json).toMatchObject({ labels: [], milestone: null })
+  })
+
   test('labels, milestone and their events move by title', async ({ world }) => {
     const { rita, from, target } = await stage(world)
     const milestones: number[] = []
@@ -100,7 +125,10 @@ describe('POST /projects/:id/issues/:issue_iid/move', () => {
     expect(json).toMatchObject({ labels: ['bug'], milestone: { id: milestones[1], project_id: target.id } })
     const now = `/projects/${target.id}/issues/${json.iid}`
     const own = (await rita.get(`/projects/${target.id}/labels/bug`)).json.id
-    expect((await rita.get(`${now}/resource_label_events`)).json).toMatchObject([{ action: 'add', label: { id: own } }])
+    expect((await rita.get(`${now}/resource_label_events`)).json).toMatchObject([
+      { action: 'add', label: { id: own } },
+      { action: 'add', label: null },
+    ])
     expect((await rita.get(`${now}/resource_milestone_events`)).json).toMatchObject([
       { milestone: { id: milestones[1] } },
     ])

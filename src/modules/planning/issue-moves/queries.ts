@@ -49,8 +49,8 @@ export const saveMovedTo = (tx: Tx, id: number, movedToId: number): Promise<numb
   tx.run(sql`update issues set moved_to_id = ${movedToId}, updated_at = now() where id = ${id}`)
 
 /**
- * Copies labels and label events of an issue to its copy in a project, by title: labels that the project cannot use are left out.
- * One statement.
+ * Copies labels and label events of an issue to its copy in a project, by title. Labels that the project lacks are left out, and their
+ * events are like those of deleted labels. One statement.
  */
 export const copyLabels = (tx: Tx, from: number, to: number, projectId: number): Promise<number> =>
   tx.run(sql`
@@ -74,12 +74,12 @@ export const copyLabels = (tx: Tx, from: number, to: number, projectId: number):
     )
     insert into label_events (issue_id, label_id, user_id, action, created_at)
     select ${to}, f.new_id, e.user_id, e.action, e.created_at
-    from label_events e join found f on f.old_id = e.label_id
+    from label_events e left join found f on f.old_id = e.label_id
     where e.issue_id = ${from}
     order by e.id
   `)
 
-/** Copies state events of an issue, and milestone events by the title of the milestone. */
+/** Copies state events of an issue, and milestone events by the title of the milestone, as those of labels. */
 export async function copyEvents(tx: Tx, from: number, to: number, projectId: number): Promise<void> {
   await tx.run(sql`
     insert into state_events (issue_id, user_id, state, created_at)
@@ -99,7 +99,7 @@ export async function copyEvents(tx: Tx, from: number, to: number, projectId: nu
     )
     insert into milestone_events (issue_id, milestone_id, user_id, action, created_at)
     select ${to}, f.new_id, e.user_id, e.action, e.created_at
-    from milestone_events e join found f on f.old_id = e.milestone_id
+    from milestone_events e left join found f on f.old_id = e.milestone_id
     where e.issue_id = ${from}
     order by e.id
   `)
