@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { changeMergeRequest } from '../../../../test/tables/review.ts'
-import { test, type World } from '../../../../test/world.ts'
+import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { isLate } from '../../../git/sharing/late.ts'
-import { storedProject } from '../../repository/commits/testing.ts'
-import { type OpenedMergeRequest, openMergeRequest, refsDropped } from '../merge-requests/testing.ts'
+import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
+import { forkOf, type OpenedMergeRequest, openMergeRequest, refsDropped } from '../merge-requests/testing.ts'
 import { removeMergedBranch } from './remove-branch.ts'
 import { afterPush, mergeStatusOf } from './testing.ts'
 
@@ -15,6 +15,17 @@ import { afterPush, mergeStatusOf } from './testing.ts'
 async function removals(world: World, { id }: OpenedMergeRequest): Promise<void> {
   for (const { payload } of await world.takeJobs(`remove_merged_branch:${id}`))
     await removeMergedBranch.run(payload, await contextFor(world, null))
+}
+
+/** A merge request from a fork of its author into a project that another user maintains. */
+async function fromFork(world: World, attributes: object) {
+  const [author, maintainer] = [await world.user(), await world.user()]
+  const project = await storedProject(world, { members: [[maintainer, 'maintainer']] })
+  project.repository.commit({ a: 'a\n' })
+  const fork = await forkOf(world, project, author)
+  const opened = await openMergeRequest(world, { project, source: fork, author, ...attributes })
+  const branchExists = () => fork.repository.git('for-each-ref', `refs/heads/${opened.branch}`) !== ''
+  return { opened, fork, author, maintainer, branchExists }
 }
 
 const exists = ({ project, branch }: OpenedMergeRequest) =>
@@ -67,11 +78,46 @@ describe('the source branch after a merge', () => {
 
   test('the source branch is kept when the user who merged can no longer push', async ({ world }) => {
     const dan = await world.user()
-    const opened = await openMergeRequest(world, { remove_source_branch: true, members: [[dan, 'maintainer']] })
-    await dan.put(`${opened.at}/merge`)
+    const opened = await openMergeRequest(world, { members: [[dan, 'maintainer']] })
+    await dan.put(`${opened.at}/merge`, { should_remove_source_branch: true })
     await world.root.put(`/projects/${opened.project.id}/members/${dan.id}`, { access_level: 20 })
     await removals(world, opened)
     expect(exists(opened)).toBe(true)
+  })
+})
+
+describe('the source branch in a fork after a merge by a maintainer of the target', () => {
+  test('it is removed when its author requests it', async ({ world }) => {
+    const { opened, fork, author, maintainer, branchExists } = await fromFork(world, { remove_source_branch: true })
+    expect(await maintainer.put(`${opened.at}/merge`)).toMatchObject({ status: 200, json: { state: 'merged' } })
+    await removals(world, opened)
+    expect(branchExists()).toBe(false)
+    const [deleted] = (await author.get(`/projects/${fork.id}/events?action=pushed`)).json
+    expect(deleted).toMatchObject({ author_id: author.id, push_data: { action: 'removed', ref: opened.branch } })
+  })
+
+  test('it is kept when only the merge requests it, as the maintainer cannot push there', async ({ world }) => {
+    const { opened, maintainer, branchExists } = await fromFork(world, {})
+    await maintainer.put(`${opened.at}/merge`, { should_remove_source_branch: true })
+    await removals(world, opened)
+    expect(branchExists()).toBe(true)
+  })
+
+  const losses: Record<string, (world: World, author: Client, fork: StoredProject) => Promise<unknown>> = {
+    'is blocked': (world, author) => world.root.post(`/users/${author.id}/block`),
+    'can no longer push': (world, _, fork) => world.root.post(`/projects/${fork.id}/archive`),
+    'is deleted': async (world, author, fork) => {
+      await world.root.put(`/projects/${fork.id}/transfer`, { namespace: world.root.username })
+      await world.root.delete(`/users/${author.id}`)
+    },
+  }
+
+  test.for(Object.entries(losses))('it is kept when its author requested it and %s', async ([, lose], { world }) => {
+    const { opened, fork, author, maintainer, branchExists } = await fromFork(world, { remove_source_branch: true })
+    await maintainer.put(`${opened.at}/merge`)
+    await lose(world, author, fork)
+    await removals(world, opened)
+    expect(branchExists()).toBe(true)
   })
 })
 

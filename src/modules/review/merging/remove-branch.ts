@@ -9,8 +9,8 @@ import { canPushToBranch, loadProtections, moveRefs } from '../../pushes/index.t
 import { findMerging } from './queries.ts'
 
 /**
- * Removes the source branch after a merge, as the user who merged. Skips protected and default branches, and branches pushed to
- * since.
+ * Removes the source branch after a merge with the rights that a user has now: the one who merged, or the author. Skips protected and
+ * default branches, and branches pushed to since.
  */
 export const removeMergedBranch = job({
   name: 'remove_merged_branch',

@@ -6,7 +6,7 @@ import { readCommit } from '../../../git/objects/commits.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import { emitEnd } from './events.ts'
 import { readBranch, targetRepository } from './heads.ts'
-import { completeMerging, endMerging, findMerging, longMerging, type MergingRow } from './queries.ts'
+import { completeMerging, endMerging, findMerging, longMerging, type Merging, type MergingRow } from './queries.ts'
 import { removeMergedBranch } from './remove-branch.ts'
 
 /*
@@ -26,13 +26,22 @@ export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
     const completed = await completeMerging(tx, row.id, merging)
     if (!completed) return
     await emitEnd(tx, row, 'merge_request_merged', completed.merged_by_id)
-    if (merging.should_remove_source_branch ?? row.force_remove_source_branch)
-      await enqueue(tx, removeMergedBranch, {
-        mergeRequestId: row.id,
-        actorId: merging.user_id,
-        oid: merging.source_oid,
-      })
+    const actorId = removerOf(row, merging)
+    if (actorId !== undefined)
+      await enqueue(tx, removeMergedBranch, { mergeRequestId: row.id, actorId, oid: merging.source_oid })
   })
+}
+
+/**
+ * The user in whose name the source branch is removed, if it is: the one who merged, if the merge says so. Otherwise the author, who
+ * may delete branches of the fork, where those who merge have no rights.
+ */
+function removerOf(
+  { force_remove_source_branch, author_id }: MergingRow,
+  { should_remove_source_branch, user_id }: Merging,
+): number | undefined {
+  if (should_remove_source_branch !== null) return should_remove_source_branch ? user_id : undefined
+  return force_remove_source_branch ? author_id : undefined
 }
 
 /** Reopens it, with the reason why it was not merged. */
