@@ -36,6 +36,12 @@ const signOf = (name: string): string | undefined =>
 
 export const isEmoji = (name: string): boolean => signOf(name) !== undefined
 
+/** The two names of a thumb are one emoji, so that votes are counted by one of them. */
+const usualNames: Readonly<Record<string, string>> = { '+1': 'thumbsup', '-1': 'thumbsdown' }
+
+/** The short name under which an emoji is stored. */
+export const usualName = (name: string): string => (Object.hasOwn(usualNames, name) ? usualNames[name]! : name)
+
 const code = new RegExp(`(?<!${literalMark}):([\\w+-]{1,100}):`, 'g')
 
 /** Replaces short names such as `:coffee:` by emoji. */

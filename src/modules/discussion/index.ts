@@ -2,7 +2,7 @@ export { readersAmong, readersByName, replaceAssigned, usernamesOf } from './ass
 export { assignableAmong, assignment, hasSingleAssignees, replacementAmong } from './assignees/service.ts'
 export { joinVotes } from './award-emoji/queries.ts'
 export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
-export { toggleAward, usualName } from './award-emoji/service.ts'
+export { toggleAward } from './award-emoji/service.ts'
 export { copyDiscussion } from './copies/service.ts'
 export { closingReferences } from './cross-references/closing-pattern.ts'
 export { noteablesInTexts, textReactions, textReader } from './cross-references/jobs.ts'

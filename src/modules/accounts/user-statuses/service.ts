@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { lengthViolations, violationsOf } from '../../../kernel/violations.ts'
-import { isEmoji } from '../../../markdown/emoji.ts'
+import { isEmoji, usualName } from '../../../markdown/emoji.ts'
 import { noStatus } from './entity.ts'
 import { deleteStatus, findStatus, type StatusRow, saveStatus } from './queries.ts'
 
@@ -20,7 +20,7 @@ export async function setStatus(ctx: Ctx, emoji: string, message: string): Promi
     await deleteStatus(ctx.db, userId)
     return noStatus
   }
-  const status = { emoji: emoji.trim() === '' ? defaultEmoji : emoji, message }
+  const status = { emoji: emoji.trim() === '' ? defaultEmoji : usualName(emoji), message }
   const violations = violationsOf({
     emoji: isEmoji(status.emoji) ? [] : ['is not included in the list'],
     message: lengthViolations(message, maxMessageLength),

@@ -20,6 +20,20 @@ describe('statuses of users', () => {
     })
   })
 
+  test('a thumb of a status has the name that it has as an award, also if the status names it +1 or -1', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    for (const [emoji, name] of [
+      ['+1', 'thumbsup'],
+      ['-1', 'thumbsdown'],
+      ['thumbsup', 'thumbsup'],
+    ]) {
+      expect((await ann.put('/user/status', { emoji })).json, emoji).toMatchObject({ emoji: name })
+      expect((await ann.get('/user/status')).json, emoji).toMatchObject({ emoji: name })
+    }
+  })
+
   test('D3-STATUS-EMOJI-DEFAULT: a status with only a message has a speech balloon', async ({ world }) => {
     const ann = await world.user()
     for (const more of [{}, { emoji: '' }, { emoji: null }])

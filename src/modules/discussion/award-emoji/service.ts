@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { invalidFields, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
 import { taken } from '../../../kernel/violations.ts'
-import { isEmoji } from '../../../markdown/emoji.ts'
+import { isEmoji, usualName } from '../../../markdown/emoji.ts'
 import { placeOf } from '../../groups/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
 import type { Discussed } from '../noteables/noteable.ts'
@@ -11,12 +11,6 @@ import { type Awardable, type AwardRow, deleteAward, findAward, findAwardByName,
 
 /** What is awarded: a noteable, or a note of it. */
 export type Awarded = Awardable & { readonly noteable: Pick<Discussed, 'type' | 'id' | 'iid' | 'holder'> }
-
-/** The two names of a thumb are one award, so that votes are counted by one of them. */
-const usualNames: Readonly<Record<string, string>> = { '+1': 'thumbsup', '-1': 'thumbsdown' }
-
-/** The name under which an award is kept. */
-export const usualName = (wanted: string): string => (Object.hasOwn(usualNames, wanted) ? usualNames[wanted]! : wanted)
 
 const refuse = (violation: string) => invalidFields({ name: [violation] }, 'award emoji')
 

@@ -1,7 +1,7 @@
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { CommaList, Flag, Id, List, OneOf, Optional, Text, Timestamp, WholeOr } from '../../../api/params/types.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
-import { usualName } from '../../discussion/index.ts'
+import { usualName } from '../../../markdown/emoji.ts'
 import { render_html } from '../rendered-texts/rendered.ts'
 import type { MatchingFilters, NoteableFilters, Presence, UserFilter } from './filters.ts'
 
