@@ -5,7 +5,7 @@ import { type Endpoint, endpoint, raw, type Subject } from '../../../api/endpoin
 import { fetchPage } from '../../../api/page.ts'
 import { Id, Params, Text } from '../../../api/params/types.ts'
 import { instance } from '../../instance/index.ts'
-import { user } from '../users/subject.ts'
+import { refuseGhost, user } from '../users/subject.ts'
 import { GPGKey } from './entity.ts'
 import { findGpgKeyOf, gpgKeyRow, gpgKeysOf } from './queries.ts'
 import { addGpgKeyOf, getGpgKeyOf, removeGpgKeyOf, revokeGpgKeyOf } from './service.ts'
@@ -22,6 +22,7 @@ function routesAt<T extends { readonly facts: Facts }, A extends string, P exten
   subject,
   allow,
   ownerId,
+  requireOwner = () => {},
 }: {
   path: string
   /** For summaries: `the caller's`. */
@@ -29,6 +30,8 @@ function routesAt<T extends { readonly facts: Facts }, A extends string, P exten
   subject: Subject<T, A, P>
   allow: NoInfer<A>
   ownerId: (subject: T, ctx: Ctx) => number
+  /** Throws if the owner cannot have a new key. */
+  requireOwner?: (subject: T) => void
 }): Endpoint[] {
   return [
     endpoint({
@@ -63,7 +66,10 @@ function routesAt<T extends { readonly facts: Facts }, A extends string, P exten
       allow,
       params: Params({ key: Text({ description: 'ASCII-armored public key, as exported by `gpg --armor --export`' }) }),
       returns: GPGKey,
-      handle: ({ params, ctx, ...call }) => addGpgKeyOf(ctx, ownerId(call.subject, ctx), params.key),
+      handle({ params, ctx, ...call }) {
+        requireOwner(call.subject)
+        return addGpgKeyOf(ctx, ownerId(call.subject, ctx), params.key)
+      },
     }),
 
     endpoint({
@@ -112,5 +118,6 @@ export const gpgKeyRoutes = [
     subject: user,
     allow: 'admin_user',
     ownerId: ({ id }) => id,
+    requireOwner: refuseGhost,
   }),
 ]

@@ -3,7 +3,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { Id, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { instance } from '../../instance/index.ts'
-import { userByIdOrName } from '../users/subject.ts'
+import { refuseGhost, userByIdOrName } from '../users/subject.ts'
 import { SSHKey, SSHKeyWithUser } from './entity.ts'
 import { findKey, findKeyOf, keysOf, sshKeyRow } from './queries.ts'
 import { addKeyOf, getKeyByFingerprint, getKeyOf, removeKeyOf, withHolder } from './service.ts'
@@ -96,7 +96,10 @@ export const sshKeyRoutes = [
     allow: 'admin_user',
     params: newKey,
     returns: SSHKey,
-    handle: ({ subject, params, ctx }) => addKeyOf(ctx, subject.id, params),
+    handle({ subject, params, ctx }) {
+      refuseGhost(subject)
+      return addKeyOf(ctx, subject.id, params)
+    },
   }),
 
   endpoint({

@@ -5,7 +5,7 @@ import { instance } from '../../instance/index.ts'
 import { Email } from './email-entity.ts'
 import { type EmailRow, emailRow, emailsOf, findEmailOf } from './email-queries.ts'
 import { addEmail, getEmail, removeEmail } from './emails.ts'
-import { user } from './subject.ts'
+import { refuseGhost, user } from './subject.ts'
 
 const email_id = Id({ description: 'ID of the email address' })
 const email = Text({ description: 'Email address, unique among users' })
@@ -95,7 +95,10 @@ export const emailRoutes = [
       skip_confirmation: Flag({ default: false, description: 'Skip the confirmation of the email address' }),
     }),
     returns: Email,
-    handle: ({ subject, params, ctx }) => addEmail(ctx, subject, params.email, params.skip_confirmation),
+    handle({ subject, params, ctx }) {
+      refuseGhost(subject)
+      return addEmail(ctx, subject, params.email, params.skip_confirmation)
+    },
   }),
 
   endpoint({
