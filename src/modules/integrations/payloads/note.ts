@@ -2,6 +2,7 @@ import { noteTypeOf } from '../../discussion/index.ts'
 import { firstText } from '../../text/index.ts'
 import { labelsOf, PayloadProject, userOf } from './blocks.ts'
 import { issueAttributes } from './issue.ts'
+import { lineCodeOf } from './line-code.ts'
 import { mergeRequestAttributes } from './merge-request.ts'
 import { findIssueRow, findMergeRequestRow, findNoteRow, findSnippetRow, type NoteRow } from './queries.ts'
 import { asRecorded, type PayloadCtx } from './shown.ts'
@@ -57,7 +58,7 @@ export const notePayload: Builder = async (ctx, { event, trigger }) => {
       created_at: note.created_at,
       discussion_id: note.discussion_id,
       id: note.id,
-      line_code: null,
+      line_code: await lineCodeOf(ctx, project.repository, note),
       note: text,
       noteable_id: about.id,
       noteable_type: about.type,
