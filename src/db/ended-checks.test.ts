@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { migrate } from '../../src/db/migrate.ts'
-import { olderDatabase, olderTables } from '../older-release.ts'
+import { olderDatabase, olderTables } from '../../test/older-release.ts'
+import { migrate } from './migrate.ts'
 
 test('merge requests that were merged or closed while an older release checked them are not checking any longer', async () => {
   const { client, databaseUrl } = await olderDatabase(await olderTables())
