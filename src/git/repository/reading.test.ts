@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Oid } from '../format/oid.ts'
 import { searchMessages } from '../history/message-search.ts'
@@ -9,6 +11,8 @@ import { commitGenerations } from '../likeness/introductions.ts'
 import { newPointers } from '../objects/pointers.ts'
 import { listSizedFiles } from '../objects/sized-files.ts'
 import { searchText } from '../objects/text-search.ts'
+import type { Child } from '../runner/child.ts'
+import { GitError } from '../runner/git-error.ts'
 import { defaultTimeouts } from '../runner/timeouts.ts'
 import { TestGit, type TestRepository } from '../testing.ts'
 import { archiveStream } from '../transfer/archive.ts'
@@ -78,6 +82,15 @@ describe.for(readers)('%s', ([, read]) => {
     spoil(made, /^multi-pack-index$/, 100)
     expect(await read(made.repo, tip)).toEqual(whole)
   })
+})
+
+test('a stream of a git process that has failed before it is read fails its reader', async () => {
+  const { repo } = await world.repository()
+  for (const read of [(stream: Child) => stream.toArray(), (stream: Child) => pipeline(stream, new PassThrough())]) {
+    const stream = await repo.stream('pack-objects', { flags: ['--revs', '--stdout'], input: `${'f'.repeat(40)}\n` })
+    await expect.poll(() => stream.closed).toBe(true)
+    await expect(read(stream)).rejects.toBeInstanceOf(GitError)
+  }
 })
 
 describe('a git process that does not end', () => {

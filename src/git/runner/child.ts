@@ -74,6 +74,8 @@ export class Child extends Duplex {
   /** Makes the stream fail instead of end if this rejects, so that readers do not take partial output for the result. */
   failing(requireSuccess: (exit: Exit) => Promise<void>): this {
     this.#requireSuccess = requireSuccess
+    // Its reader may begin after the process has failed, and learns of it then.
+    this.on('error', () => {})
     return this
   }
 
