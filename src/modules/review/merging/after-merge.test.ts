@@ -78,7 +78,7 @@ describe('the source branch after a merge', () => {
 
   test('the source branch is kept when the user who merged can no longer push', async ({ world }) => {
     const dan = await world.user()
-    const opened = await openMergeRequest(world, { members: [[dan, 'maintainer']] })
+    const opened = await openMergeRequest(world, { members: [[dan, 'maintainer']], remove_source_branch: false })
     await dan.put(`${opened.at}/merge`, { should_remove_source_branch: true })
     await world.root.put(`/projects/${opened.project.id}/members/${dan.id}`, { access_level: 20 })
     await removals(world, opened)
@@ -87,9 +87,12 @@ describe('the source branch after a merge', () => {
 })
 
 describe('the source branch in a fork after a merge by a maintainer of the target', () => {
-  test('it is removed when its author requests it', async ({ world }) => {
+  test.for([
+    ['its author requests it', {}],
+    ['its author and the merge request it', { should_remove_source_branch: true }],
+  ] as const)('it is removed when %s', async ([, merge], { world }) => {
     const { opened, fork, author, maintainer, branchExists } = await fromFork(world, { remove_source_branch: true })
-    expect(await maintainer.put(`${opened.at}/merge`)).toMatchObject({ status: 200, json: { state: 'merged' } })
+    expect(await maintainer.put(`${opened.at}/merge`, merge)).toMatchObject({ status: 200, json: { state: 'merged' } })
     await removals(world, opened)
     expect(branchExists()).toBe(false)
     const [deleted] = (await author.get(`/projects/${fork.id}/events?action=pushed`)).json
@@ -97,7 +100,7 @@ describe('the source branch in a fork after a merge by a maintainer of the targe
   })
 
   test('it is kept when only the merge requests it, as the maintainer cannot push there', async ({ world }) => {
-    const { opened, maintainer, branchExists } = await fromFork(world, {})
+    const { opened, maintainer, branchExists } = await fromFork(world, { remove_source_branch: false })
     await maintainer.put(`${opened.at}/merge`, { should_remove_source_branch: true })
     await removals(world, opened)
     expect(branchExists()).toBe(true)

@@ -26,22 +26,27 @@ export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
     const completed = await completeMerging(tx, row.id, merging)
     if (!completed) return
     await emitEnd(tx, row, 'merge_request_merged', completed.merged_by_id)
-    const actorId = removerOf(row, merging)
+    const [actorId, otherwiseId] = removersOf(row, merging)
     if (actorId !== undefined)
-      await enqueue(tx, removeMergedBranch, { mergeRequestId: row.id, actorId, oid: merging.source_oid })
+      await enqueue(tx, removeMergedBranch, {
+        mergeRequestId: row.id,
+        actorId,
+        ...(otherwiseId !== undefined && { otherwiseId }),
+        oid: merging.source_oid,
+      })
   })
 }
 
 /**
- * The user in whose name the source branch is removed, if it is: the one who merged, if the merge says so. Otherwise the author, who
- * may delete branches of the fork, where those who merge have no rights.
+ * The users in whose name the source branch is removed, if it is, the first of them who may: the one who merged, if the merge says so,
+ * and the author if the merge request does, who may delete branches of a fork, where those who merge have no rights.
  */
-function removerOf(
+function removersOf(
   { force_remove_source_branch, author_id }: MergingRow,
   { should_remove_source_branch, user_id }: Merging,
-): number | undefined {
-  if (should_remove_source_branch !== null) return should_remove_source_branch ? user_id : undefined
-  return force_remove_source_branch ? author_id : undefined
+): number[] {
+  if (should_remove_source_branch === false) return []
+  return [...(should_remove_source_branch ? [user_id] : []), ...(force_remove_source_branch ? [author_id] : [])]
 }
 
 /** Reopens it, with the reason why it was not merged. */
