@@ -144,7 +144,8 @@ async function push(
 
 /**
  * Handles a push to a project that does not exist: advertises an empty repository, and creates the project once the client
- * sends updates, unless the large files that a client uploads before them have created it. A dry run (`--dry-run`) creates nothing.
+ * sends updates, unless the large files that a client uploads before them have created it. A dry run (`--dry-run`) creates nothing,
+ * unless git-lfs asks for its credential.
  */
 async function pushToNothing(call: Call, path: string, { ctx, reopen }: Client, options: Options): Promise<number> {
   const nothing = ctx.git

@@ -158,8 +158,9 @@ async function prepare(
   const files = await storeFiles(ctx, unpacked)
   const avatar = await avatarIn(ctx, unpacked, 'avatar/')
   const sides = await fillSides(ctx, unpacked, { importer, files: snippetFiles })
-  const comes = refs.some(({ name }) => name === `refs/heads/${pending.defaultBranch}`)
-  const defaultBranch = comes ? pending.defaultBranch : attributes['default_branch']
+  const chosen = pending.defaultBranch
+  const comes = chosen !== undefined && refs.some(({ name }) => name === `refs/heads/${chosen}`)
+  const defaultBranch = comes ? chosen : attributes['default_branch']
   return {
     prepared: { importer, attributes, records, people, files, avatar, sides, leftOut },
     filling: {

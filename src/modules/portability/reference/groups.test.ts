@@ -194,7 +194,9 @@ describe('group.json of the reference product', () => {
     },
   )
 
-  test('a request for access in an archive gives none', async ({ world }) => {
+  test('a request for access in an archive gives none, and its user stays the author of what they wrote', async ({
+    world,
+  }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const member = (who: Client, id: number, requested_at: string | null) => ({
       access_level: 30,
@@ -203,12 +205,14 @@ describe('group.json of the reference product', () => {
       ...times,
     })
     const members = [member(ann, 11, null), member(bob, 12, at)]
-    const group = { name: 'Asked', path: 'asked', visibility_level: 0, members }
+    const epics = [{ id: 1, iid: 1, title: 'Idea', author_id: 12, state: 'opened', ...times }]
+    const group = { name: 'Asked', path: 'asked', visibility_level: 0, members, epics }
     const admin = await world.user({ admin: true })
     const { get } = await imported(world, group, admin)
     expect((await get('/members')).map(({ id }: { id: number }) => id).toSorted()).toEqual(
       [ann.id, admin.id].toSorted(),
     )
+    expect(await get('/epics/1')).toMatchObject({ author: { id: bob.id } })
     expect((await mailsTo(world, `${admin.username}@example.com`)).at(-1)!.body).toContain('members: 1')
   })
 

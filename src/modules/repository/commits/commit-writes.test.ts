@@ -176,11 +176,13 @@ describe('POST /projects/:id/repository/commits', () => {
       commit([{ action: 'update', file_path: 'a.txt', content: 'a\n' }]),
       'Nothing would change: the commit would be empty',
     ],
-    ...['a-b', '+/ +/', 'YWJjZ', 'x', 'YWJj=', 'YQ==Yg==', 'YQ='].map((content): [string, object, string] => [
-      `Base64 that is none: ${content}`,
-      commit([{ ...create('x', content), encoding: 'base64' }]),
-      'The content is not valid Base64',
-    ]),
+    ...['a-b', '+/ +/', ' AAA', 'AAA ', 'YWJjZ', 'x', 'YWJj=', 'YQ==Yg==', 'YQ='].map(
+      (content): [string, object, string] => [
+        `Base64 that is none: ${content}`,
+        commit([{ ...create('x', content), encoding: 'base64' }]),
+        'The content is not valid Base64',
+      ],
+    ),
     [
       'a missing branch',
       commit([create('x')], { branch: 'none' }),

@@ -27,6 +27,7 @@ export function deleteRef(
     const outcome = await moveRefs(ctx, project.id, repo, [change], { refusal: invalid })
     return outcome === 'moved' ? true : outcome
   }
+  ctx.outside?.prepare()
   return inTurn(repo, name, () =>
     retryWhileStale(tryOnce, () => conflict('The reference is being changed by other clients')),
   )

@@ -143,10 +143,10 @@ function contentOf({ content = '', encoding }: FileAction): Buffer {
 
 /**
  * Whether text is Base64 as clients send it: with line breaks, possibly without padding. Node skips other characters and what is left of
- * a group, which would store a different content: a blank within is a `+` that a form did not encode.
+ * a group, which would store a different content: a blank is a `+` that a form did not encode.
  */
 function isBase64(content: string): boolean {
-  const text = content.replaceAll(/[\r\n]+/g, '').trim()
+  const text = content.replaceAll(/[\r\n]+/g, '')
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return false
   const digits = text.length - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
   return digits % 4 !== 1 && (digits === text.length || text.length % 4 === 0)

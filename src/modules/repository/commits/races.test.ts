@@ -1,10 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { deleteProjectRow } from '../../../../test/tables/projects.ts'
 import { test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import { branchRef } from '../../../git/format/ref-name.ts'
+import { readRefs } from '../../../git/refs/refs.ts'
+import { openRepository } from '../../projects/index.ts'
 import { loadProject } from '../../projects/projects/subject.ts'
+import { inTurn } from '../../pushes/index.ts'
+import { deleteRef } from './delete-ref.ts'
 import type { FileAction } from './file-actions.ts'
 import { storedProject } from './testing.ts'
 import { createCommit } from './write-service.ts'
@@ -14,14 +18,9 @@ async function raced(
   world: World,
   action: FileAction,
   meanwhile: (attempt: number) => Record<string, string> | undefined,
-  {
-    branch = 'main',
-    onIntent = async () => {},
-  }: { readonly branch?: string; readonly onIntent?: (projectId: number) => Promise<unknown> } = {},
 ) {
   const project = await storedProject(world)
   const first = project.repository.commit({ 'a.txt': 'a\n', 'b.txt': 'b\n' })
-  if (branch !== 'main') project.repository.git('branch', branch)
   const ctx = await world.app.open({
     id: 1,
     username: 'root',
@@ -38,7 +37,7 @@ async function raced(
   const intended: { readonly commit: Oid; readonly tip: string }[] = []
   const making = createCommit(ctx, {
     project: (await loadProject(String(project.id), ctx))!,
-    branch,
+    branch: 'main',
     start: {},
     actions: [action],
     message: 'Mine',
@@ -51,7 +50,6 @@ async function raced(
     stale: () => 'stale',
     async intend(commit) {
       intended.push({ commit, tip: project.repository.git('rev-parse', 'main') })
-      await onIntent(project.id)
     },
   })
   const outcome = await making.then(
@@ -100,18 +98,23 @@ describe('branches that move during a commit', () => {
     expect(git('log', '--format=%s', 'main').split('\n')).toHaveLength(attempts + 1)
   })
 
-  test('a deletion of the branch takes its turn after a commit that has begun', async ({ world }) => {
-    let deletion: Promise<{ readonly status: number }> | undefined
-    const { outcome, attempts, git } = await raced(world, update, () => undefined, {
-      branch: 'topic',
-      async onIntent(projectId) {
-        deletion = world.root.delete(`/projects/${projectId}/repository/branches/topic`)
-        // Without turns it would end now.
-        await Promise.race([deletion, sleep(500)])
-      },
-    })
-    expect([outcome, attempts, (await deletion!).status]).toEqual(['made', 1, 204])
-    expect(git('branch', '--list', 'topic')).toBe('')
+  test('a deletion of the branch takes its turn after a writer that has begun', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ 'a.txt': 'a\n' }, { branch: 'topic' })
+    const ctx = await contextFor(world, world.root)
+    const project = (await loadProject(String(id), ctx))!
+    const repo = openRepository(ctx, project)
+    const name = branchRef('topic')!
+    const order: string[] = []
+    const writing = Promise.withResolvers<void>()
+    const writer = inTurn(repo, name, () => writing.promise.then(() => void order.push('writer')))
+    const deletion = deleteRef(ctx, project, repo, name, async () => void order.push('deletion'))
+    // Longer than the deletion would need without turns, which reads the ref once.
+    for (let n = 0; n < 5; n++) await readRefs(repo, [name])
+    writing.resolve()
+    await Promise.all([writer, deletion])
+    expect(order).toEqual(['writer', 'deletion'])
+    expect(repository.git('branch', '--list', 'topic')).toBe('')
   })
 })
 

@@ -76,6 +76,24 @@ describe('the source branch after a merge', () => {
     expect(exists(opened)).toBe(true)
   })
 
+  test('the source branch goes with the rights of the user who merged when its author asked and was blocked', async ({
+    world,
+  }) => {
+    const [ann, dan] = [await world.user(), await world.user()]
+    const opened = await openMergeRequest(world, {
+      author: ann,
+      members: [
+        [ann, 'developer'],
+        [dan, 'maintainer'],
+      ],
+      remove_source_branch: true,
+    })
+    await world.root.post(`/users/${ann.id}/block`)
+    expect((await dan.put(`${opened.at}/merge`)).status).toBe(200)
+    await removals(world, opened)
+    expect(exists(opened)).toBe(false)
+  })
+
   test('the source branch is kept when the user who merged can no longer push', async ({ world }) => {
     const dan = await world.user()
     const opened = await openMergeRequest(world, { members: [[dan, 'maintainer']], remove_source_branch: false })

@@ -38,15 +38,16 @@ export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
 }
 
 /**
- * The users in whose name the source branch is removed, if it is, the first of them who may: the one who merged, if the merge says so,
- * and the author if the merge request does, who may delete branches of a fork, where those who merge have no rights.
+ * The users in whose name the source branch is removed, if it is: the first of them who may. If the merge asks, the one who merged; if the
+ * merge request does, its author, who may delete branches of a fork, where those who merge have no rights, or else the one who merged.
  */
 function removersOf(
   { force_remove_source_branch, author_id }: MergingRow,
   { should_remove_source_branch, user_id }: Merging,
 ): number[] {
   if (should_remove_source_branch === false) return []
-  return [...(should_remove_source_branch ? [user_id] : []), ...(force_remove_source_branch ? [author_id] : [])]
+  if (force_remove_source_branch) return should_remove_source_branch ? [user_id, author_id] : [author_id, user_id]
+  return should_remove_source_branch ? [user_id] : []
 }
 
 /** Reopens it, with the reason why it was not merged. */
