@@ -4,6 +4,7 @@ import type { Oid } from '../format/oid.ts'
 import { temporaryName } from '../repository/leftovers.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
+import { settingsEnv } from '../runner/environment.ts'
 import { inDag } from './dag.ts'
 import { lineageOf } from './lineage.ts'
 
@@ -60,6 +61,12 @@ async function withGrafts<Result>(
   }
 }
 
+/**
+ * An empty name: git otherwise reads the file `.mailmap` of the default branch, whose names the caller does not want, and reports an error if
+ * that is a folder.
+ */
+const settings = [['mailmap.blob', '']] as const
+
 async function runBlame(repo: Repository, commit: Oid, path: string, flags: readonly `-${string}`[]): Promise<Blame> {
   const { stdout } = await repo.run('blame', {
     // Without the content, which the caller has, and without quoting names.
@@ -70,6 +77,7 @@ async function runBlame(repo: Repository, commit: Oid, path: string, flags: read
     maxOutputBytes,
     // Git attributes the lines of a parent that it cannot read to the commit after it.
     strict: true,
+    env: settingsEnv(settings),
   })
   return inFileOrder(stdout.toString('latin1'))
 }

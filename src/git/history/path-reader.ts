@@ -73,7 +73,10 @@ export class PathReader {
     return this.#entries.has(node) || this.#known.has(this.#treeOf(node))
   }
 
-  /** Starts reading commits and their first parents, which are needed soon. Uses at most half of the remaining reads. */
+  /**
+   * Starts reading commits and their first parents, which are needed soon. Begins at most half of the remaining reads, of which each that finds
+   * no directory takes one more for each part of the path.
+   */
   readAhead(nodes: readonly number[]): void {
     const least = this.budget.left >> 1
     for (const node of nodes) {

@@ -81,6 +81,7 @@ describe.for(readers)('%s', ([, read]) => {
     made.git('multi-pack-index', 'write')
     spoil(made, /^multi-pack-index$/, 100)
     expect(await read(made.repo, tip)).toEqual(whole)
+    expect(readdirSync(join(made.gitDir, 'objects/pack'))).not.toContain('multi-pack-index')
   })
 })
 

@@ -291,7 +291,8 @@ export class Repository {
       await removeGraph(this.gitDir)
       return true
     }
-    return (await repairIndexes(this)).hasRemoved
+    // Of a push the objects may be incomplete, which no index has to do with. The repair has begun.
+    return !this.base && (await repairIndexes(this)).hasRemoved
   }
 
   /**

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
+import { Failure } from '../../kernel/failure.ts'
 import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { Runner } from '../runner/client.ts'
@@ -54,7 +55,7 @@ async function beginArchive(
     timeoutMs: 6 * 60 * 60_000,
     env: settingsEnv(settings),
   })
-  watched(stream)
+  watched(stream, { end: () => stream.destroy(new Failure('unavailable', 'The archive was not read for too long')) })
   await once(stream, 'readable')
   return stream
 }

@@ -17,7 +17,7 @@ const timeoutMs = 60 * 60_000
 
 /**
  * Copies a commit and everything it needs from another repository of this installation. No-op if a ref of the target reaches it; otherwise
- * three processes, between which the pack streams. Both repositories must exist; throws `unprocessable` if the target is removed meanwhile.
+ * three processes, between which the pack streams. Both repositories must exist; throws `unprocessable` if one of them is removed meanwhile.
  */
 export async function fetchCommit(target: Repository, source: Repository, oid: Oid): Promise<void> {
   if (await isReached(target, oid)) return

@@ -9,7 +9,7 @@ export type PackOptions = {
   readonly timeoutMs: number
 }
 
-/** Streams a pack from one repository to another, where its objects are stored. Two processes; throws `GitError` if one fails, `unprocessable` if the target is gone. */
+/** Streams a pack from one repository to another, where its objects are stored. Two processes; throws `GitError` if one fails, `unprocessable` if one of the repositories is gone. */
 export async function streamPack(
   source: Repository,
   target: Repository,

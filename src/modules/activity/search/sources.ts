@@ -4,9 +4,11 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import type { Found } from '../../../git/objects/text-search.ts'
 import { readRef } from '../../../git/refs/refs.ts'
+import { repairInBackground } from '../../../git/repository/damaged-indexes.ts'
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { RepositoryUnion } from '../../../git/repository/union.ts'
+import { damageIn } from '../../../git/runner/damage.ts'
 import { GitError } from '../../../git/runner/git-error.ts'
 import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import { openRepository, type ProjectSubject, projectFacts } from '../../projects/index.ts'
@@ -125,6 +127,8 @@ async function searchAround<Thing>(
     if (!(error instanceof GitError) || error.signal !== null) throw error
     if (tips.length === 1) {
       ctx.log.error({ err: error, projects: sources.map(({ project }) => project.id) }, 'failed to search code')
+      // What failed is the union of the repositories, which has no indexes of its own.
+      if (damageIn(error)) for (const { repo } of sources) repairInBackground(repo)
       return { found: [], complete: false, timedOut: false, broken: true }
     }
   }

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
-import { gitIn, type TestRepository } from '../../../git/testing.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { gitIn, type TestFile, type TestRepository } from '../../../git/testing.ts'
 import {
   gitCommands,
   hostilePaths,
@@ -36,6 +37,18 @@ function* numbers(seed: number) {
 }
 
 describe('GET /projects/:id/repository/files/:file_path/blame', () => {
+  test.for<[string, Record<string, TestFile>]>([
+    ['a folder', { '.mailmap/x': 'x' }],
+    ['a submodule', { '.mailmap': { mode: '160000', oid: 'a'.repeat(40) as Oid } }],
+    ['a file', { '.mailmap': 'Eve <eve@example.com> <ann@example.com>\n' }],
+  ])('a file has its blame where .mailmap of the default branch is %s', async ([, mailmap], { world }) => {
+    const project = await storedProject(world)
+    const commit = project.repository.commit({ a: 'one\n', ...mailmap })
+    const answer = await world.root.get(at(project, 'a'))
+    expect([answer.status, shape(answer.json)]).toEqual([200, [[commit, ['one']]]])
+    expect(answer.json[0].commit).toMatchObject({ author_name: 'Ann', author_email: 'ann@example.com' })
+  })
+
   test('D1-FILE-BLAME: ranges of lines with their commits, in the order of the file', async ({ world }) => {
     const project = await storedProject(world)
     const first = project.repository.commit({ 'dir/a.txt': 'one\ntwo\nthree\n' }, { message: 'First\n\nLong.\n' })
