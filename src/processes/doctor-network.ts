@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { capitalized } from '../kernel/capitalized.ts'
 import { type Finding, findings } from './doctor-finding.ts'
 import { requireFreeAddress } from './requirements.ts'
 
@@ -33,7 +34,7 @@ export async function checkPorts({ http, sshPort }: Config, isRunning: boolean):
         return ports.ok(`${http.host}:${port} is free (${variable})`)
       } catch (error) {
         const [text = '', advice = `Set ${variable}.`] = (error as Error).message.split(/: (?=stop|set)/)
-        return ports.failed(text, advice.charAt(0).toUpperCase() + advice.slice(1))
+        return ports.failed(text, capitalized(advice))
       }
     }),
   )

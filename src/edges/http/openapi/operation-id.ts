@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../../api/endpoint.ts'
+import { capitalized } from '../../../kernel/capitalized.ts'
 
 type Named = Pick<Endpoint, 'method' | 'path' | 'paged' | 'returns'>
 
@@ -186,5 +187,5 @@ const camel = (words: readonly string[]): string =>
   words
     .flatMap((word) => word.split(/[^A-Za-z0-9]+/))
     .filter((word) => word !== '')
-    .map((word, at) => (at === 0 ? word : word[0]!.toUpperCase() + word.slice(1)))
+    .map((word, at) => (at === 0 ? word : capitalized(word)))
     .join('')

@@ -1,3 +1,5 @@
+import { capitalized } from '../../../kernel/capitalized.ts'
+
 /** A section of the document as readers see it. */
 export type Tag = { readonly name: string; readonly description: string }
 
@@ -125,5 +127,4 @@ const tags: Readonly<Record<string, Tag>> = {
 }
 
 /** The tag of a folder of endpoints. A folder without one is named after itself, and the test of the document fails. */
-export const tagOf = (area: string): Tag =>
-  tags[area] ?? tag(`${area[0]!.toUpperCase()}${area.slice(1).replaceAll('-', ' ')}`, '')
+export const tagOf = (area: string): Tag => tags[area] ?? tag(capitalized(area.replaceAll('-', ' ')), '')

@@ -24,7 +24,7 @@ export async function assignableAmong(
 }
 
 /**
- * The same for a list that replaces the present people. Undefined, as if it were not sent, if it names users none of whom can be
+ * The same for a list that replaces the present people. Undefined, as if it were not sent, if no user that it names can be
  * assigned: a typing error removes no users. An empty list and 0 remove all.
  */
 export async function replacementAmong(

@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Site } from '../../../api/site.ts'
+import { capitalized } from '../../../kernel/capitalized.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { oneLine } from '../../../mail/smtp-mailer.ts'
 import type { Recipient } from '../../groups/index.ts'
@@ -38,19 +39,19 @@ const linesOf = (site: Site, { type, title, full_path, iid }: MailedNoteable, an
 
 const nounOf = ({ type }: MailedNoteable): string => withArticle(kindOf(type).noun)
 
-/** What a mail depends on besides its recipient and subject. */
-type Setting = Pick<Ctx, 'site' | 'settings'>
+/** What texts of mails depend on. */
+type MailContext = Pick<Ctx, 'site' | 'settings'>
 
 /** The mail with its author as the sender, but for the address, which stays that of the installation. */
 const sentBy = (author: Author, mail: Mail): Mail => ({ ...mail, from: { name: signature(author) } })
 
 /** What happened, as a sentence: `by` the author if bodies of mails name authors, else `alone`. */
-const sentenceBy = ({ settings }: Setting, author: Author, by: string, alone: string): string =>
+const sentenceBy = ({ settings }: MailContext, author: Author, by: string, alone: string): string =>
   settings.email_author_in_body ? `${signature(author)} ${by}:` : `${alone}:`
 
 /** `html` is the excerpt as the recipient may see it; without it, the HTML part quotes the source text. */
 export function noteMail(
-  setting: Setting,
+  ctx: MailContext,
   to: Recipient,
   { id, body, author, noteable }: MailedNote,
   html: string | undefined,
@@ -59,13 +60,13 @@ export function noteMail(
   return sentBy(
     author,
     buildMail(
-      setting.site,
+      ctx.site,
       to.address,
       to.name,
       subjectOf(noteable),
-      sentenceBy(setting, author, `commented on ${noun}`, `A comment on ${noun}`),
+      sentenceBy(ctx, author, `commented on ${noun}`, `A comment on ${noun}`),
       html === undefined ? quoted(body) : { text: quoted(body), html: `<blockquote>\n${html}</blockquote>` },
-      linesOf(setting.site, noteable, `#note_${id}`),
+      linesOf(ctx.site, noteable, `#note_${id}`),
     ),
   )
 }
@@ -74,15 +75,13 @@ export function noteMail(
 export const eventMail = (site: Site, sentence: string, { noteable, ...to }: MailedEvent): Mail =>
   buildMail(site, to.address, to.name, subjectOf(noteable), sentence, linesOf(site, noteable))
 
-export function openingMail(setting: Setting, { author, ...event }: MailedOpening): Mail {
+export function openingMail(ctx: MailContext, { author, ...event }: MailedOpening): Mail {
   const noun = nounOf(event.noteable)
   return sentBy(
     author,
-    eventMail(setting.site, sentenceBy(setting, author, `opened ${noun}`, `${capitalized(noun)} was opened`), event),
+    eventMail(ctx.site, sentenceBy(ctx, author, `opened ${noun}`, `${capitalized(noun)} was opened`), event),
   )
 }
-
-const capitalized = (text: string): string => text[0]!.toUpperCase() + text.slice(1)
 
 type Reason = { readonly by: (noun: string) => string; readonly alone: (noun: string) => string }
 
@@ -107,8 +106,8 @@ const reasons: Readonly<Record<MailedAction, Reason>> = {
 
 export const isMailed = (action: string): action is MailedAction => Object.hasOwn(reasons, action)
 
-export function todoMail(setting: Setting, { action, author, ...todo }: MailedTodo): Mail {
+export function todoMail(ctx: MailContext, { action, author, ...todo }: MailedTodo): Mail {
   const { by, alone } = reasons[action]
   const noun = nounOf(todo.noteable)
-  return sentBy(author, eventMail(setting.site, sentenceBy(setting, author, by(noun), alone(noun)), todo))
+  return sentBy(author, eventMail(ctx.site, sentenceBy(ctx, author, by(noun), alone(noun)), todo))
 }

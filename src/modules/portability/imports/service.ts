@@ -7,6 +7,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import { enqueue } from '../../../jobs/job.ts'
+import { capitalized } from '../../../kernel/capitalized.ts'
 import { conflict, Failure, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { guardUrl } from '../../instance/index.ts'
 import { findImportState, type ImportStateRow, saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
@@ -152,4 +153,4 @@ export function asSentence(error: unknown): never {
   throw error
 }
 
-const sentenceCase = (field: string): string => `${field[0]!.toUpperCase()}${field.slice(1).replaceAll('_', ' ')}`
+const sentenceCase = (field: string): string => capitalized(field.replaceAll('_', ' '))

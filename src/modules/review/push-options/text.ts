@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { readCommit, titleOf } from '../../../git/objects/commits.ts'
+import { capitalized } from '../../../kernel/capitalized.ts'
 import { openRepository } from '../../projects/index.ts'
 import { shortened } from '../merge-requests/title.ts'
 import { type Branches, findVersion } from '../merge-requests/versions.ts'
@@ -26,5 +27,5 @@ export async function textFromCommits(ctx: Ctx, branches: Branches): Promise<Tex
 /** `feature/add-labels` → `Feature/add labels`. */
 function titleFromBranch(branch: string): string {
   const words = branch.replaceAll(/[-_]+/g, ' ').trim() || branch
-  return shortened(words.charAt(0).toUpperCase() + words.slice(1))
+  return shortened(capitalized(words))
 }
