@@ -11,7 +11,7 @@ export type Direction = 'asc' | 'desc'
 export type Crowded = {
   /** Whether looking for `rows` rows in the order takes less than reading all of the part. Has no columns, and is cheap. */
   readonly when: (rows: number) => Sql
-  /** `from` of the list, with its table replaced by the rows of the table in this range: `order by … limit …`. */
+  /** `from` of the list, with its table replaced by the rows of the table in this range, which may begin with a condition: `and … order by … limit …`. */
   readonly from: (range: Sql) => Sql
   /** The condition of the part, cheap for each row. */
   readonly where: Sql
@@ -26,7 +26,7 @@ export type Crowded = {
 export type Preceding = {
   /** Whether looking at these takes less than reading the other parts, for a page that ends with row number `rows`. Has no columns, and is cheap. */
   readonly when: (rows: number) => Sql
-  /** As that of `Crowded`. The range may begin with a condition: `and … order by … limit …`. */
+  /** As that of `Crowded`. */
   readonly from: Crowded['from']
   /** The row belongs to one of the other parts. */
   readonly where: Sql
@@ -45,8 +45,11 @@ export type ListPart = {
   readonly crowded?: Crowded
   /** For a first part without `few` which may have many of the rows of the list. The first key of the order is never null. */
   readonly preceding?: Preceding | undefined
-  /** Fewer tables to read the part from, and conditions, instead of those of the list: `where` of the part implies the others. For lists without keyset. */
-  readonly own?: { readonly from: Sql; readonly where: Sql }
+  /**
+   * Other tables to read the part from. With conditions instead of those of the list, `where` of the part implies the others. For lists without
+   * keyset.
+   */
+  readonly own?: { readonly from: Sql; readonly where?: Sql }
   /** The same rows `from` fewer tables, to be counted. */
   readonly counted?: { readonly from: Sql; readonly where: Sql }
   /** An expression for how many rows there are, if that is stored: nothing is counted then. */
@@ -65,17 +68,19 @@ export type Matching = {
   /** With its alias: `projects p`. */
   readonly table: Sql
   readonly key: Sql
-  /** An index answers it, as one of trigrams does. The list's `where` does not have it, unless there is `whereFew`. */
+  /** An index answers it, as one of trigrams does. The list's `where` does not have it, unless there is `few`. */
   readonly condition: Sql
   /** The index finds all rows that match before the first is read, as one of trigrams does: if they are many, a sample says so. */
   readonly isSlow?: boolean
-  /** Absent with `whereFew`. */
+  /** Other conditions of the list lead to few rows: then the index is not asked. Has no columns, and is cheap. */
+  readonly unless?: Sql
+  /** Absent with `few`. */
   readonly walked?: Crowded['from']
   /**
-   * The list has the condition, too: if many rows match, they are read as it says. If few do, they are read by their keys, and these are all
-   * other conditions, without those of parts.
+   * The list has the condition, too: if many rows match, they are read as it says. If few do, they are read by their keys from these tables,
+   * and these are all other conditions, without those of parts.
    */
-  readonly whereFew?: readonly Sql[]
+  readonly few?: Pick<List, 'from' | 'where'>
   /** Up to this number of rows are few; 1,000 if absent. */
   readonly fewBelow?: number
   /** The rows that match, to be counted, if those of the list are not. */
@@ -86,6 +91,7 @@ export type Matching = {
 
 /** How a list is read, as `decide` found out. */
 export type Decided = Pick<List, 'parts' | 'given'> & {
+  readonly from?: Sql
   readonly where?: readonly Sql[]
   /** More rows than the list has, if these are few: all are fetched at once, which gives the total, and serves the other pages. */
   readonly few?: number
@@ -118,6 +124,11 @@ export type List = {
   readonly onePlan?: boolean | undefined
   /** The last key must be unique. Rows where a key is null come last in both directions if `nulls` says so. */
   readonly order: readonly { readonly by: Sql; readonly direction: Direction; readonly nulls?: 'last' }[]
+  /**
+   * Disjoint conditions, of which each row meets one: the rows that meet one of them have an index in the order. Rows are read in the order of each, and
+   * merged. Absent if an index has all rows in the order.
+   */
+  readonly slices?: readonly Sql[] | undefined
   /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
   readonly keyset?: { readonly direction: Direction } | undefined
   /** Caches pages (`CachedReads`). Requires that nothing in the list depends on the clock, except the date. */

@@ -16,7 +16,7 @@ const veryMany = 20_000
 const sampled = { rows: raw('tablesample system (0.05) repeatable (1)'), many: 100 }
 
 /** A list, or the conditions of one that is counted. */
-type Searched = Pick<List, 'where' | 'parts' | 'matching' | 'decide' | 'onePlan' | 'given'>
+type Searched = Pick<List, 'from' | 'where' | 'parts' | 'matching' | 'decide' | 'onePlan' | 'given'>
 
 /** With the number of rows that it has at most, if they are few. */
 export type NarrowedList<L = List> = L & { readonly few?: number }
@@ -43,7 +43,7 @@ export async function prepared<L extends Searched>(db: Db, list: L): Promise<Nar
  */
 async function withMatches<L extends Searched>(db: Db, list: L): Promise<NarrowedList<L>> {
   if (!list.matching) return list
-  const { table, key, condition, isSlow, walked, counted, whereFew, fewBelow = many, ifVeryMany } = list.matching
+  const { table, key, condition, isSlow, unless, walked, counted, few, fewBelow = many, ifVeryMany } = list.matching
   const inSample = isSlow
     ? sql`(select count(*) from ${table} ${sampled.rows} where ${condition}) >= ${literal(sampled.many)}`
     : raw('false')
@@ -56,10 +56,11 @@ async function withMatches<L extends Searched>(db: Db, list: L): Promise<Narrowe
         case when found < ${literal(fewBelow)} then (select string_agg(matching.id::text, ',') from matching) end as ids
       from (
         select case
+          when ${unless ?? raw('false')} then ${literal(veryMany)}
           when ${inSample} then ${literal(veryMany)}
           else (
             select count(*)
-            from (select from matching limit ${literal(whereFew ? fewBelow : veryMany)}) as first_ones
+            from (select from matching limit ${literal(few ? fewBelow : veryMany)}) as first_ones
           )
         end as found
       ) as counted
@@ -67,9 +68,17 @@ async function withMatches<L extends Searched>(db: Db, list: L): Promise<Narrowe
   ))!
   if (found < fewBelow) {
     const matching = ids === null ? [] : ids.split(',').map(Number)
-    const where = [...(whereFew ?? list.where), sql`${key} = any(${matching}::bigint[])`]
-    const given = whereFew ? undefined : list.given
-    return { ...list, matching: undefined, given, where, parts: [{ where: raw('true'), few: true }], few: fewBelow }
+    const { from, where, given }: Pick<List, 'from' | 'where' | 'given'> = few ? { ...few, given: undefined } : list
+    const found = [...where, sql`${key} = any(${matching}::bigint[])`]
+    return {
+      ...list,
+      matching: undefined,
+      given,
+      from,
+      where: found,
+      parts: [{ where: raw('true'), few: true }],
+      few: fewBelow,
+    }
   }
   if (!walked) return { ...list, matching: undefined }
   const part: ListPart = { where: condition, ...(counted && { counted }) }

@@ -65,6 +65,7 @@ export function pickedRows(list: List, where: Sql, limit: number, offset: number
 /** How the first `rows` rows of a list are read, each as `picked`. */
 function readsUpTo(rows: number, list: List, where: Sql) {
   const { from, key, order } = list
+  const slices = list.slices?.map((slice) => sql`and ${slice}`)
   const names = order.map((_, index) => raw(`sorted_${index}`))
   const columns = order.map(({ by }, index) => sql`${by} as ${names[index]!}`)
   const merged = sortedBy(order.map((key, index) => ({ ...key, by: names[index]! })))
@@ -84,7 +85,12 @@ function readsUpTo(rows: number, list: List, where: Sql) {
     sql`select ${key!} as picked, ${join(columns, ', ')} ${tables} where ${own?.where ?? where} and ${condition}`
   // `offset 0` keeps the planner from reading in order.
   const sorted = (found: Sql) => exactly(sql`select ${picked} from (${found} offset 0) as few order by ${merged}`)
-  const inOrder = (found: Sql) => exactly(sql`${found} order by ${sortedBy(order)}`)
+  const inOrder = (found: (slice: Sql) => Sql) => {
+    const [first, ...others] = (slices ?? [empty]).map((slice) => sql`${found(slice)} order by ${sortedBy(order)}`)
+    if (others.length === 0) return exactly(first!)
+    const each = [first!, ...others].map((slice) => sql`(${slice} limit ${literal(needed)})`)
+    return exactly(sql`select ${picked} from (${join(each, ' union all ')}) as sliced order by ${merged}`)
+  }
   const firstOfTable = (among: number) =>
     sql`order by ${sortedBy(order)} limit ${literal(Math.min(among * needed, 2 ** 16))}`
   return {
@@ -93,11 +99,11 @@ function readsUpTo(rows: number, list: List, where: Sql) {
 
     /** The rows of a part, if a condition without columns is met. */
     part(part: ListPart, onlyIf = raw('true')): Sql {
-      if (!part.few) return inOrder(rowsOf(part, sql`${onlyIf} and ${part.where}`))
+      if (!part.few) return inOrder((slice) => rowsOf(part, sql`${onlyIf} and ${part.where} ${slice}`))
       if (!part.crowded) return sorted(rowsOf(part, sql`${onlyIf} and ${part.where}`))
       const { when, from: walked, where: condition, among = 256 } = part.crowded
       const tried = sql`${onlyIf} and ${when(rows)} and ${condition}`
-      const checked = inOrder(rowsOf(part, tried, walked(firstOfTable(among))))
+      const checked = inOrder((slice) => rowsOf(part, tried, walked(sql`${slice} ${firstOfTable(among)}`)))
       const found = raw('(select count(*) from checked)')
       return sql`
         (
@@ -116,7 +122,7 @@ function readsUpTo(rows: number, list: List, where: Sql) {
       const notAfter = raw(direction === 'asc' ? '<=' : '>=')
       const range = sql`and ${by} ${notAfter} (select sorted_0 from ${last}) ${firstOfTable(walkedForOne)}`
       const isWanted = sql`${when(rows)} and ((${condition}) or ${key!} = (select picked from ${last}))`
-      return inOrder(rowsOf({}, isWanted, walked(range)))
+      return inOrder(() => rowsOf({}, isWanted, walked(range)))
     },
   }
 }
@@ -138,7 +144,7 @@ export function countOf({ from, parts, given }: Pick<List, 'from' | 'parts' | 'g
   const limit = literal(most)
   const counts = (parts ?? [everything]).map((part) => {
     if (part.number) return sql`least(${part.number}, ${limit})`
-    const { own = { from, where } } = part
+    const own = { from, where, ...part.own }
     const rows = part.counted ?? { from: own.from, where: sql`${own.where} and ${part.where}` }
     return sql`(select count(*) from (select 1 ${rows.from} where ${rows.where} limit ${limit}) as counted)`
   })

@@ -1106,6 +1106,120 @@ describe('a member of most projects', () => {
       expect(pages).toBeLessThan(reader.admin ? issues / 4 : 1.5 * issues)
     }
   })
+
+  describe('with filters that many meet', () => {
+    const readers: readonly (readonly [string, Actor])[] = [
+      ['the member', member],
+      ['a user with few projects', actor(userId(77))],
+      ['an administrator', { ...actor(1), admin: true }],
+    ]
+    const wanted = readers.flatMap(([who, reader]) =>
+      (
+        [
+          ['due_date', { state: 'opened' }, `m.state = 'opened'`],
+          ['weight', { state: 'opened' }, `m.state = 'opened'`],
+          ['milestone_due', {}, 'true'],
+          ['created_at', { assignee: 'Any' }, 'exists (select from issue_assignees a where a.issue_id = m.id)'],
+          [
+            'updated_at',
+            { assignee: 'Any', state: 'opened' },
+            `m.state = 'opened'
+            and exists (select from issue_assignees a where a.issue_id = m.id)`,
+          ],
+          ['created_at', { milestone: 'upcoming' }, 'm.milestone_id is not null'],
+        ] as const
+      ).map(([by, filters, condition]) => [by, JSON.stringify(filters), who, filters, condition, reader] as const),
+    )
+
+    beforeAll(async () => {
+      await client.query('set session_replication_role = replica')
+      // What is closed comes first in these orders.
+      await client.query(`update issues set due_date = '2020-01-01', weight = 1 where state = 'closed'`)
+      await client.query(
+        'insert into issue_assignees (issue_id, user_id) select id, $1 from issues on conflict do nothing',
+        [userId(901)],
+      )
+      await client.query(`update issues set author_id = $1 where id % 300 = 5`, [member.id])
+      const { rows } = await client.query(`
+        insert into milestones (iid, namespace_id, title, state, due_date)
+        select 900, id, 'Next', 'active', current_date + 2 from namespaces where kind = 'group' order by id limit 1 returning id`)
+      await client.query('update issues set milestone_id = $1, milestone_due = current_date + 2 where id % 2 = 0', [
+        rows[0].id,
+      ])
+      await client.query('update issues set milestone_id = null, milestone_due = null where id % 2 = 1')
+      await client.query('update issue_updates u set author_id = m.author_id from issues m where m.id = u.id')
+      await client.query('set session_replication_role = origin')
+      await client.query('vacuum analyze issues, issue_updates, issue_assignees')
+    })
+
+    test.each(wanted)('pages by %s with %s read few of them for %s', async (by, _, __, filters, condition, reader) => {
+      const list = listIssues(reader, { of: 'everyone' }, filters, { by, sort: 'asc' })
+      const { rows } = await client.query('select count(*) from issues')
+      for (const page of [1, 3]) {
+        const { ids, reads } = await searchedPage(list, page)
+        expect(ids).toEqual((await plainPage('Issue', reader, `${by} asc`, page, raw(condition))).slice(0, 20))
+        expect(ids).toHaveLength(20)
+        expect(await readsOfPage(list, page)).toBeLessThan(Number(rows[0].count) / 4)
+        // The total counts up to 10,001 of each part; 5,000 are looked at to see whether they are few.
+        expect(await reads()).toBeLessThan(Number(rows[0].count) * 1.5)
+      }
+    })
+
+    test('issues of an author are read with their projects, not with all that the caller may see', async () => {
+      const list = listIssues(member, { of: 'everyone' }, { scope: 'created_by_me' }, newest)
+      const { rows } = await client.query('select count(*) from issues where author_id = $1', [member.id])
+      expect(Number(rows[0].count)).toBeGreaterThan(100)
+      expect(await readsOfPage(list, 1)).toBeLessThan(8 * Number(rows[0].count) + 5_000)
+    })
+
+    test('a text that few issues of a large group have is looked up', async () => {
+      const group = await largestGroup()
+      const { rows } = await client.query(
+        'select count(*) from issues m join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id where n.traversal_ids[1] = $1',
+        [group],
+      )
+      expect(Number(rows[0].count)).toBeGreaterThan(3_000)
+      await client.query(
+        `update issues set title = 'Quixotic' where project_id in (
+        select p.id from projects p join namespaces n on n.id = p.namespace_id where n.traversal_ids[1] = $1
+      ) and id % 500 = 3`,
+        [group],
+      )
+      const search = { text: 'quixotic', in: ['title'] } as const
+      const set = { of: 'group', traversalIds: [group], archived: true } as const
+      for (const [, reader] of readers) {
+        const { ids, reads } = await searchedPage(listIssues(reader, set, { search }, newest), 1)
+        const filter = sql`m.title = 'Quixotic' and p.namespace_id in (select n.id from namespaces n where n.traversal_ids[1] = ${group})`
+        expect(ids).toEqual((await plainPage('Issue', reader, 'created_at desc', 1, filter)).slice(0, 20))
+        expect(await reads()).toBeLessThan(Number(rows[0].count))
+      }
+    })
+
+    test.each(['created_at', 'weight'] as const)(
+      'issues of a group by %s that were updated after a time do not sort all',
+      async (by) => {
+        const group = await largestGroup()
+        const set = { of: 'group', traversalIds: [group], archived: true } as const
+        const after = await client.query('select updated_at from issues order by updated_at desc offset 6000 limit 1')
+        const updatedAfter = after.rows[0].updated_at
+        const list = listIssues(member, set, { updatedAfter }, { by, sort: 'asc' })
+        const { rows } = await client.query('select count(*) from issues')
+        const filter = sql`
+        m.updated_at >= ${updatedAfter} and p.namespace_id in (select n.id from namespaces n where n.traversal_ids[1] = ${group})
+      `
+        const { ids } = await searchedPage(list, 1)
+        expect(ids).toEqual((await plainPage('Issue', member, `${by} asc`, 1, filter)).slice(0, 20))
+        expect(await readsOfPage(list, 1)).toBeLessThan(Number(rows[0].count) * 0.75)
+      },
+    )
+
+    test.each([{}, { membership: true }, { visibility: 'private' }] as const)(
+      'projects with %j are read in the order',
+      async (filters) => {
+        expect(await readsOfPage(projects(member, filters), 1)).toBeLessThan(4_000)
+      },
+    )
+  })
 })
 
 test('a late page of namespaces counts the members of its own groups only', async () => {

@@ -7,6 +7,7 @@ export {
   groupWithinLimits,
   idsInside,
   insideOf,
+  namespacesOfMember,
   projectLevel,
   projectParts,
   projectWhere,

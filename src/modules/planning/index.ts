@@ -21,7 +21,16 @@ export {
   viewParams,
 } from './filters/params.ts'
 export { placeOfGroup, placeOfProject, withinOf } from './filters/places.ts'
-export { byUsers, filtered, leavesFew, lookedUp, wantsAny } from './filters/queries.ts'
+export {
+  byUsers,
+  filtered,
+  havingUsers,
+  leavesFew,
+  lookedUp,
+  type Narrowing,
+  namesFew,
+  narrowing,
+} from './filters/queries.ts'
 export { reach } from './filters/reach-queries.ts'
 export { findIssues } from './issue-lists/list.ts'
 export { UserAgentDetail } from './issues/agent-entity.ts'

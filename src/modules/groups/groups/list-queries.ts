@@ -102,18 +102,17 @@ const ownedBy = (userId: number): Sql => sql`
 `
 
 /** The user's groups, those above their projects, and the visible ones above their groups. */
-const authorisedGroups = (caller: Actor): Sql => sql`
-  (
-    ${groupsFromMemberships(caller.id)}
-    or (
-      ${openGroups(caller)}
-      and g.id = any(
-        array(
-          select unnest(n.traversal_ids)
+const authorisedGroups = (caller: Actor): Sql =>
+  groupsFromMemberships(
+    caller.id,
+    sql`
+      select g.id
+      from (
+          select distinct unnest(n.traversal_ids) as id
           from group_access a join namespaces n on n.id = a.group_id
           where a.user_id = ${caller.id} and a.expires_on > current_date
-        )
-      )
-    )
+        ) above
+        join namespaces g on g.id = above.id
+      where ${openGroups(caller)}
+    `,
   )
-`

@@ -123,12 +123,15 @@ export const groupWithinLimits = (caller: Caller, groupId: Sql): Sql =>
     `
     : raw('true')
 
+/** The ids of the namespaces in which the user has at least this level. */
+export const namespacesOfMember = (userId: number, level: number): Sql => sql`
+  select group_id from group_access where user_id = ${userId} and level >= ${level} and expires_on > current_date
+`
+
 /** True for projects in which the user has at least this level: SQL twin of `facts.level >= level`. */
 export const projectWhere = (actor: Actor, level: number, projectId: Sql, namespaceId: Sql): Sql => sql`
   (
-    ${namespaceId} in (
-      select group_id from group_access where user_id = ${actor.id} and level >= ${level} and expires_on > current_date
-    )
+    ${namespaceId} in (${namespacesOfMember(actor.id, level)})
     or ${projectId} in (
       select project_id
       from project_access
@@ -142,9 +145,7 @@ export const projectWhere = (actor: Actor, level: number, projectId: Sql, namesp
  * that the memberships lead to the projects in every plan: however many projects others have, they are not read.
  */
 export function projectParts(actor: Actor, level: number, projectId: Sql, namespaceId: Sql): [Sql, Sql] {
-  const groups = sql`
-    select group_id from group_access where user_id = ${actor.id} and level >= ${level} and expires_on > current_date
-  `
+  const groups = namespacesOfMember(actor.id, level)
   return [
     sql`${namespaceId} = any(array(${groups}))`,
     sql`

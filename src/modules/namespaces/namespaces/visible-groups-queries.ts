@@ -3,7 +3,7 @@ import { levels, visibilities } from '../../../access/levels.ts'
 import { lowestOpen } from '../../../access/policy.ts'
 import type { List } from '../../../api/list.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { groupWithinLimits } from '../access-index/queries.ts'
+import { groupWithinLimits, namespacesOfMember } from '../access-index/queries.ts'
 import { numberFor } from '../audience-counts/queries.ts'
 
 /** The group `g` is one the caller may see: SQL twin of `groupPolicy.read_group`. */
@@ -19,10 +19,8 @@ export function visibleGroups(caller: Caller): Sql {
 export const openGroups = (caller: Actor): Sql =>
   caller.admin ? raw('true') : sql`g.visibility >= ${lowestOpen(caller)}`
 
-const idsOfMember = (userId: number, level: number): Sql =>
-  sql`select group_id from group_access where user_id = ${userId} and level >= ${level} and expires_on > current_date`
-
-export const groupsOfMember = (userId: number, level: number): Sql => sql`g.id in (${idsOfMember(userId, level)})`
+export const groupsOfMember = (userId: number, level: number): Sql =>
+  sql`g.id in (${namespacesOfMember(userId, level)})`
 
 const idsAroundProjectsOfMember = (userId: number): Sql => sql`
   select unnest(n.traversal_ids)
@@ -42,11 +40,13 @@ const idsAroundProjectsOfMember = (userId: number): Sql => sql`
 export const groupsAroundProjectsOfMember = (userId: number): Sql => sql`g.id in (${idsAroundProjectsOfMember(userId)})`
 
 /**
- * Groups of the user and those above their projects, for lists. An array, so that the memberships lead to the groups in every plan:
- * however many groups others have, they are not read.
+ * Groups of the user and those above their projects, for lists, and `others`, which selects ids. One array, so that the memberships lead to the groups in
+ * every plan: however many groups others have, they are not read. The rows that two arrays lead to would be looked for in both again, one by one.
  */
-export const groupsFromMemberships = (userId: number): Sql =>
-  sql`g.id = any(array(${idsOfMember(userId, levels.guest)} union ${idsAroundProjectsOfMember(userId)}))`
+export function groupsFromMemberships(userId: number, others?: Sql): Sql {
+  const own = sql`${namespacesOfMember(userId, levels.guest)} union ${idsAroundProjectsOfMember(userId)}`
+  return sql`g.id = any(array(${others ? sql`${own} union ${others}` : own}))`
+}
 
 /** As `visibleGroups`, in parts of a list; `undefined` if one condition is enough. */
 export function visibleGroupParts(caller: Caller): List['parts'] {

@@ -1,11 +1,19 @@
 import type { Actor } from '../../../access/actor.ts'
-import { type Decided, everything, type ListPart } from '../../../api/list.ts'
+import { type Decided, everything, type List, type ListPart } from '../../../api/list.ts'
 import type { Db } from '../../../db/db.ts'
 import { and, join, raw, type Sql, sql } from '../../../db/sql.ts'
 import { type ScheduledType, tableOf } from '../../discussion/index.ts'
 import { openVisibility } from '../../projects/index.ts'
 import { findFewLabelled, findLabelled, isOneOf, type Labelled, many } from './label-queries.ts'
-import { type Access, accessOf, countedByLabels, type Reached, walked, walkedAlone } from './parts-queries.ts'
+import {
+  type Access,
+  accessOf,
+  countedByLabels,
+  type Reached,
+  walked,
+  walkedAlone,
+  withEachProject,
+} from './parts-queries.ts'
 
 /** The noteables with the rarest of the labels, of some audiences only. */
 const find = (db: Db, { type, labels, state }: Reached, audience?: Access['isOpen']): Promise<Labelled> =>
@@ -13,21 +21,24 @@ const find = (db: Db, { type, labels, state }: Reached, audience?: Access['isOpe
 
 const hasId = (ids: readonly number[]): Sql => sql`m.id = any(${ids}::bigint[])`
 
-/** The few noteables of these ids, found by one search or two, that meet the conditions. */
-const ofIds = (where: readonly Sql[], ids: readonly number[]): Decided => ({
+/** The few noteables of these ids, found by one search or two, that meet the conditions; `from` the tables of the list if nothing else is said. */
+const ofIds = ({ where, ...from }: Pick<Decided, 'from'> & Pick<List, 'where'>, ids: readonly number[]): Decided => ({
+  ...from,
   where: [...where, hasId(ids)],
   parts: [{ ...everything, few: true }],
   few: 2 * many,
 })
 
-/** The noteables with labels of which the rarest leads to few; `where` are all conditions. Nothing is decided if it leads to more. */
+const fewAmongAll = ({ type }: Reached, where: readonly Sql[]) => ({ from: withEachProject(tableOf(type)), where })
+
+/** The noteables with labels of which the rarest leads to few; `list` has all conditions. Nothing is decided if it leads to more. */
 export async function labelledFew(
   db: Db,
   { type, labels, state }: Pick<Reached, 'type' | 'labels' | 'state'>,
-  where: readonly Sql[],
+  list: Pick<List, 'from' | 'where'>,
 ): Promise<Decided> {
   const ids = await findFewLabelled(db, type, { titles: labels!, state })
-  return ids ? ofIds(where, ids) : {}
+  return ids ? ofIds(list, ids) : {}
 }
 
 /**
@@ -85,7 +96,7 @@ export async function labelledOfProject(
 ): Promise<Decided> {
   const { type, labels, state } = reached
   const labelled = await findLabelled(db, type, { titles: labels!, state, projectId })
-  if (labelled.frequency === 'few') return ofIds(whereOf(filtersBesideLabel(reached)), labelled.ids)
+  if (labelled.frequency === 'few') return ofIds({ where: whereOf(filtersBesideLabel(reached)) }, labelled.ids)
   if (labelled.frequency === 'very many') return {}
   return { where: whereOf([...filtersBesideLabel(reached), isOneOf(labelled.rows)]) }
 }
@@ -97,7 +108,7 @@ export async function labelledEverything(
   { from, where }: { readonly from: Sql; readonly where: readonly Sql[] },
 ): Promise<Decided> {
   const labelled = await find(db, reached)
-  if (labelled.frequency === 'few') return ofIds([...where, ...reached.filters], labelled.ids)
+  if (labelled.frequency === 'few') return ofIds(fewAmongAll(reached, [...where, ...reached.filters]), labelled.ids)
   const filters = filtersBesideLabel(reached)
   // Of very many PostgreSQL soon finds as many as are counted.
   const found = labelled.frequency === 'many' ? [...filters, sql`m.id = any(array(${labelled.all}))`] : reached.counted
@@ -123,7 +134,8 @@ export async function labelledParts(
     find(db, reached, isOpen),
     find(db, reached, (audience) => sql`${audience} < ${openVisibility(caller)}`),
   ])
-  if (opened.frequency === 'few' && closed.frequency === 'few') return ofIds(readable, [...opened.ids, ...closed.ids])
+  if (opened.frequency === 'few' && closed.frequency === 'few')
+    return ofIds(fewAmongAll(reached, readable), [...opened.ids, ...closed.ids])
   const filters = filtersBesideLabel(reached)
   const openPart = { ...open(filters), ...(!caller.limits && { counted: countedByLabels(reached, isOpen) }) }
   const openParts = reached.confidential ? [] : [labelledPart(reached, opened, openPart, [isOpen(raw('m.audience'))])]

@@ -18,7 +18,7 @@ import type { MatchingFilters, NoteableSet } from './filters.ts'
 import { issuesIn } from './issue-number-queries.ts'
 import { isAmongLabelled, labelledOnce, veryMany } from './label-queries.ts'
 import { ownConfidential } from './own-confidential-queries.ts'
-import { inRange, type TimeRange } from './queries.ts'
+import { inRange, type Narrowing, type TimeRange } from './queries.ts'
 
 /** A list or total of noteables. */
 export type Wanted = {
@@ -29,10 +29,8 @@ export type Wanted = {
   readonly filters: readonly Sql[]
   /** The conditions lead to few noteables. */
   readonly few: boolean
-  /** The filters ask for any milestone or assignee, which many may have after all. */
-  readonly maybeMany?: boolean
-  /** One of the conditions, with that on the state: an index finds those that meet it. */
-  readonly indexed?: Sql | undefined
+  /** An index finds those that meet one of the conditions, which may be few or many. */
+  readonly indexed?: Narrowing | undefined
   /** The filters leave confidential ones only. */
   readonly confidential?: boolean
   /** The order of the list, in which there is an index: by a time also of what is open to others, by state. Absent for totals. */
@@ -72,8 +70,7 @@ const ofStateAndLabels = ({ others, state }: Reached): boolean => ofState({ filt
  * The plan is the same for all values: an index has the rows of the state in the order, if they are of one. Labels are looked up or asked
  * for in every plan.
  */
-export const isPlannedOnce = (reached: Reached): boolean =>
-  ofStateAndLabels(reached) && (reached.state === undefined || reached.order !== 'other') && !reached.caller?.limits
+export const isPlannedOnce = (reached: Reached): boolean => ofStateAndLabels(reached) && !reached.caller?.limits
 
 /** Their numbers are stored by project. */
 const isNumbered = (reached: Reached): boolean => reached.type === 'Issue' && ofState(reached)
@@ -102,6 +99,9 @@ function manyProjects({ type, filters, labels }: Reached, rows: number, labelled
   return sql`(select greatest(200, least(5000, ${many}))::integer ${fromSizes(type)})`
 }
 
+/** Noteables, of which few meet the conditions, with their projects. */
+export const withEachProject = (rows: Sql): Sql => sql`from ${rows} m cross join ${projectOf('m')}`
+
 /** The first rows of the table that meet conditions on `m`. */
 export const walkedAlone =
   (rows: Sql, where: readonly Sql[]) =>
@@ -120,12 +120,29 @@ export const listProjects = (rows: Sql): Sql => sql`list_projects as materialize
 /** An array leads to the projects, and they to the noteables, in every plan. */
 export const inListProjects = raw('p.id = any(array(select id from list_projects))')
 
-/** The condition that a noteable of the `listProjects` was updated in the range: these are found in the table of times. */
-function updatedInProjects({ type, byUpdate, few, updated = {} }: Reached): Sql[] {
-  const times = inRange(raw('u.updated_at'), updated)
-  if (byUpdate || few || times.length === 0) return []
-  const inProjects = raw('u.project_id = any(array(select id from list_projects))')
-  return [sql`m.id = any(array(select u.id from ${updatesTableOf(type)} u where ${and([inProjects, ...times])}))`]
+/**
+ * The noteables of the `listProjects`, looked up from these: with further conditions PostgreSQL might start from one of those, and then look for each
+ * project among thousands. What was updated in a range is found in the table of times.
+ */
+function fromListProjects({ type, rows, byUpdate, state, updated = {} }: Reached): Sql {
+  const ofState = state === undefined ? [] : [sql`m.state = ${state}`]
+  const looked = (where: readonly Sql[]) =>
+    sql`lateral (select m${raw(passedOn)} from ${rows} m where ${and([...where, ...ofState])} offset 0) as m`
+  const times = (alias: string) => inRange(raw(`${alias}.updated_at`), updated)
+  const inProject = (alias: string) => raw(`${alias}.project_id = p.id`)
+  const updates = and([inProject('u'), ...times('u')])
+  return sql`
+    from list_projects
+      cross join lateral (select p${raw(passedOn)} from projects p where p.id = list_projects.id offset 0) as p
+      cross join ${
+        byUpdate || times('u').length === 0
+          ? looked([inProject('m'), ...(byUpdate ? times('m') : [])])
+          : sql`
+            lateral (select u.id from ${updatesTableOf(type)} u where ${updates} offset 0) as u
+              cross join ${looked([raw('m.id = u.id')])}
+          `
+      }
+  `
 }
 
 /**
@@ -171,14 +188,19 @@ export function partOfProjects(
   ofAudience?: Access['isOpen'],
   labelled?: number,
 ): ListPart {
-  const filters = [...updatedInProjects(reached), ...labelledInProjects(reached, ofAudience, labelled)]
-  const part = { where: and([condition, inListProjects, ...filters]), few: true }
+  const { type } = reached
+  const filters = labelledInProjects(reached, ofAudience, labelled)
+  const part: ListPart =
+    reached.few || ofStateAndLabels(reached)
+      ? { where: and([condition, inListProjects, ...filters]), few: true }
+      : { where: and([condition, ...filters]), few: true, own: { from: fromListProjects(reached) } }
   if (!reached.order || reached.few) return part
   return {
     ...part,
     crowded: {
       when: (rows) => sql`(select count(*) from list_projects) >= ${manyProjects(reached, rows, labelled)}`,
-      from: walked(reached.rows),
+      // Only times of update are in an index of the view.
+      from: walked(reached.order === 'updated' ? reached.rows : tableOf(type)),
       where: and([
         condition,
         // Looked up in a hash table before the project is: the planner makes a join of a bare `in`.

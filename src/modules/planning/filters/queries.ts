@@ -1,4 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
+import type { Matching } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
@@ -7,12 +8,17 @@ import {
   labelsTableOf,
   type PlannedType,
   type ScheduledType,
+  tableOf,
 } from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, NoteableSet, Presence, UserFilter } from './filters.ts'
 
 /** Whether rows exist, or do not, as requested. */
 const present = (filter: Presence, rows: Sql): Sql =>
   filter === 'Any' ? sql`exists (${rows})` : sql`not exists (${rows})`
+
+/** The same of rows that very many noteables have. `offset` keeps the first condition from becoming a join with all of them; the second ends with the page. */
+const presentForEach = (filter: Presence, rows: Sql): Sql =>
+  filter === 'Any' ? sql`exists (${rows} offset 0)` : present(filter, rows)
 
 /** The labels `ml` of the noteable `m`. */
 const labelsOfIt = (type: PlannedType) => ({
@@ -23,7 +29,7 @@ const labelsOfIt = (type: PlannedType) => ({
 function labelled(type: PlannedType, filter: NonNullable<MatchingFilters['labels']>): Sql {
   if (typeof filter !== 'string') return hasLabels(type, filter)
   const { labels, own } = labelsOfIt(type)
-  return present(filter, sql`select ${labels} where ${own}`)
+  return presentForEach(filter, sql`select ${labels} where ${own}`)
 }
 
 /**
@@ -78,7 +84,7 @@ const userNamed = (username: string): Sql => sql`select u.id from users u where 
 /** The noteable `m` has such users in a table of users with a task in it. */
 export function byUsers(type: PlannedType, table: Sql, filter: UserFilter): Sql {
   const rows = sql`select from ${table} a where a.${columnOf(type)} = m.id`
-  if (typeof filter === 'string') return present(filter, rows)
+  if (typeof filter === 'string') return presentForEach(filter, rows)
   if ('id' in filter) return sql`exists (${rows} and a.user_id = ${filter.id})`
   const has = (username: string) => sql`exists (${rows} and a.user_id = (${userNamed(username)}))`
   const users = sql`from ${table} a join users u on u.id = a.user_id where a.${columnOf(type)} = m.id`
@@ -92,17 +98,56 @@ const byAssignee = (type: PlannedType, filter: UserFilter): Sql =>
 function ofMilestone(filter: NonNullable<MatchingFilters['milestone']>): Sql {
   if (filter === 'None') return raw('m.milestone_id is null')
   if (filter === 'Any') return raw('m.milestone_id is not null')
-  const among = (milestones: Sql) => sql`m.milestone_id in (${milestones})`
-  if (filter === 'started')
-    return among(raw(`select ms.id from milestones ms where ms.state = 'active' and ms.start_date < current_date`))
-  if (filter === 'upcoming')
-    return among(
-      raw(`select distinct on (ms.project_id, ms.namespace_id) ms.id from milestones ms
-        where ms.state = 'active' and ms.due_date > current_date order by ms.project_id, ms.namespace_id, ms.due_date, ms.id`),
-    )
+  // Looked up for each noteable: very many milestones may meet the condition.
+  if (typeof filter === 'string')
+    return sql`exists (select from milestones ms where ms.id = m.milestone_id and ${milestoneWith[filter]} offset 0)`
   if ('id' in filter) return sql`m.milestone_id = ${filter.id}`
-  return among(sql`select ms.id from milestones ms where ms.title = ${filter.title}`)
+  return sql`m.milestone_id in (select ms.id from milestones ms where ms.title = ${filter.title})`
 }
+
+const isDue = (alias: string): string => `${alias}.state = 'active' and ${alias}.due_date > current_date`
+
+const isPreceded = (holder: 'project_id' | 'namespace_id'): string => `exists (
+    select from milestones e
+    where e.${holder} = ms.${holder} and ${isDue('e')} and (e.due_date, e.id) < (ms.due_date, ms.id)
+  )`
+
+/** Conditions on a milestone `ms`. Of those that are due, only the first of its project or group is upcoming. */
+const milestoneWith = {
+  started: raw(`ms.state = 'active' and ms.start_date < current_date`),
+  upcoming: raw(`${isDue('ms')} and not ${isPreceded('project_id')} and not ${isPreceded('namespace_id')}`),
+} as const
+
+/** What leads to the noteables that meet a filter, if these may be few or many. */
+export type Narrowing = Pick<Matching, 'table' | 'key' | 'condition'>
+
+/** The narrowing by one of the filters; undefined if none of them has one. Those of a project are few in any case. */
+export function narrowing(type: ScheduledType, filters: NoteableFilters): Narrowing | undefined {
+  const { milestone, assignee } = filters
+  if (milestone === 'started' || milestone === 'upcoming')
+    return narrowedBy(type, filters, milestoneWith[milestone], 'milestones ms join')
+  if (milestone !== undefined && milestone !== 'None') return narrowedBy(type, filters, ofMilestone(milestone))
+  return assignee === 'Any' ? havingUsers(type, assigneesTableOf(type)) : undefined
+}
+
+/** The noteables `m` of the state, if one is asked for, that meet a condition: indexes have both. */
+export const narrowedBy = (
+  type: ScheduledType,
+  { state }: NoteableFilters,
+  condition: Sql,
+  joined: '' | 'milestones ms join' = '',
+): Narrowing => ({
+  table: sql`${raw(joined)} ${tableOf(type)} m ${raw(joined && 'on m.milestone_id = ms.id')}`,
+  key: raw('m.id'),
+  condition: and([condition, ...(state === undefined ? [] : [sql`m.state = ${state}`])]),
+})
+
+/** The noteables that have any user in a table of users with a task in them; one for each user. */
+export const havingUsers = (type: ScheduledType, table: Sql): Narrowing => ({
+  table: sql`(select a.${columnOf(type)} as id from ${table} a) as m`,
+  key: raw('m.id'),
+  condition: raw('true'),
+})
 
 function byAuthor(filter: NonNullable<MatchingFilters['author']>): Sql {
   if (filter === 'None') return raw('false')
@@ -206,10 +251,13 @@ export const leavesFew = (
   [scope, author].some((filter) => filter !== undefined) ||
   // An index of the project has those.
   (set.of === 'project' && [iids, createdAfter, createdBefore].some((filter) => filter !== undefined)) ||
-  [reaction, assignee, milestone].some((filter) => filter !== undefined && filter !== 'None')
+  (reaction !== undefined && reaction !== 'None') ||
+  namesFew(assignee, set) ||
+  namesFew(milestone, set)
 
-/** Those with any assignee or milestone are wanted. */
-export const wantsAny = ({ assignee, milestone }: NoteableFilters): boolean => assignee === 'Any' || milestone === 'Any'
+/** Whether a filter leaves few: it names one, or any of a project. */
+export const namesFew = (filter: object | string | undefined, set: NoteableSet): boolean =>
+  set.of === 'project' ? filter !== undefined && filter !== 'None' : typeof filter === 'object' && !('title' in filter)
 
 /** Required labels, texts and times of update, by which `reach` finds noteables, and the other filters. */
 export function lookedUp<Filters extends NoteableFilters>({

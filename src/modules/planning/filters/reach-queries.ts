@@ -27,6 +27,7 @@ import {
   type Reached,
   type Wanted,
   walked,
+  withEachProject,
 } from './parts-queries.ts'
 import { hasLabels, inRange, looksUpLabels, matchesText, type TimeRange } from './queries.ts'
 
@@ -51,55 +52,79 @@ function startsFromUpdates(wanted: Wanted): boolean {
   return !few && (order === 'updated' || (isFilteredByTime(wanted) && (order === undefined || set.of === 'group')))
 }
 
+/** Noteables that meet an indexed condition: fewer than this are found by it, and the caller's access to each is checked. */
+const fewIndexed = 5000
+
 /** How few that were updated in a range are found, for lists in another order; many are checked in that order. */
-function updatedIn({ type, set }: Wanted, range: TimeRange, where: readonly Sql[]): Matching {
+function updatedIn({ type, set }: Wanted, range: TimeRange, few: NonNullable<Matching['few']>): Matching {
   const ofProject = set.of === 'project' ? [sql`m.project_id = ${set.id}`] : []
   return {
     table: sql`${updatesTableOf(type)} m`,
     key: raw('m.id'),
     condition: and([...ofProject, ...inRange(raw('m.updated_at'), range)]),
-    whereFew: where,
+    few,
+    fewBelow: fewIndexed,
   }
 }
-
-/** Noteables that meet an indexed condition: fewer than this are found by it, and the caller's access to each is checked. */
-const fewIndexed = 5000
 
 /** The noteables `m` of a set that the caller may read, and that meet the filters. */
 export function reach(wanted: Wanted): Reach {
-  const { type, few, search, indexed, updated = {} } = wanted
+  const { set, few, search, indexed, updated = {} } = wanted
   const byUpdate = startsFromUpdates(wanted)
   const own = reachOf(wanted, byUpdate)
   const list = decidedByLabels(wanted, own)
+  if (search && set.of === 'group' && !few) return { ...list, matching: foundInGroup(wanted, set, matchesText(search)) }
   if (few || search) return list
   if (isFilteredByTime(wanted) && !byUpdate) {
-    const matching = updatedIn(wanted, updated, whereOfFew(wanted))
+    const matching = updatedIn(wanted, updated, fewOf(wanted))
     return own.decide ? { ...list, matching } : { ...list, parts: countedAs(own, reachOf(wanted, true)), matching }
   }
-  if (!indexed || wanted.set.of === 'project') return list
-  const table = sql`${tableOf(type)} m`
-  const matching = { table, key: raw('m.id'), condition: indexed, whereFew: whereOfFew(wanted), fewBelow: fewIndexed }
-  return { ...list, matching }
+  if (!indexed || set.of === 'project') return list
+  return { ...list, matching: { ...indexed, few: fewOf(wanted), fewBelow: fewIndexed } }
 }
 
-/** All conditions, for noteables that are found by their ids. */
-function whereOfFew(wanted: Wanted): readonly Sql[] {
-  const { where } = reachOf({ ...wanted, few: true }, false)
-  return wanted.set.of === 'group' ? [...where, inGroup(wanted.set)] : where
+type GroupSet = Extract<NoteableSet, { of: 'group' }>
+
+/** Noteables of a group from which on those that match a text are looked for in the index of texts before all are read. */
+const manyOfGroup = 1000
+
+/** How few of a group are found that match a text, which the list requires. */
+function foundInGroup(wanted: Wanted, set: GroupSet, matches: Sql): Matching {
+  const table = sql`${tableOf(wanted.type)} m`
+  const projects = sql`array(select p.id from projects p where ${inGroup(set)})`
+  const most = literal(manyOfGroup)
+  return {
+    table,
+    key: raw('m.id'),
+    condition: matches,
+    isSlow: true,
+    unless: sql`
+      (select count(*) from (select from ${table} where m.project_id = any(${projects}) limit ${most}) as own) < ${most}
+    `,
+    few: fewOf(wanted),
+  }
+}
+
+/** All conditions, for noteables that are found by their ids, and what to read them from. */
+function fewOf(wanted: Wanted): Pick<Reach, 'from' | 'where'> {
+  const { from, where } = reachOf({ ...wanted, few: true }, false)
+  if (wanted.set.of !== 'group') return { from, where }
+  return { from: withEachProject(tableOf(wanted.type)), where: [...where, inGroup(wanted.set)] }
 }
 
 /** A list with labels that few have is one of these few. Those of a project are few as well. */
 function decidedByLabels(wanted: Wanted, list: Reach): Reach {
-  const { set, labels, search, few, maybeMany = false } = wanted
-  if (!labels || search || list.decide || set.of === 'project' || (few && !maybeMany)) return list
-  return { ...list, decide: (db) => labelledFew(db, wanted, whereOfFew(wanted)) }
+  const { set, labels, search, few } = wanted
+  if (!labels || search || list.decide || set.of === 'project' || few) return list
+  return { ...list, decide: (db) => labelledFew(db, wanted, fewOf(wanted)) }
 }
 
 /** The parts of a list, of which the rows are counted as those of another one that has the same. */
 function countedAs({ parts = [everything] }: Reach, other: Reach): NonNullable<List['parts']> {
   const others = other.parts ?? [everything]
   const made = parts.map((part, index) => {
-    const { where, counted, own = { from: other.from, where: and(other.where) } } = others[index]!
+    const { where, counted, own: ownOfOther } = others[index]!
+    const own = { from: other.from, where: and(other.where), ...ownOfOther }
     return { ...part, counted: counted ?? { from: own.from, where: and([own.where, where]) } }
   })
   return made as [ListPart, ...ListPart[]]
@@ -169,7 +194,7 @@ function sortedOfProject({ rows, few }: Reached, id: number): ListPart {
   return { ...everything, few: true, ...(!few && { crowded: { when, from: walked(rows), where: raw('true') } }) }
 }
 
-function ofGroup(reached: Reached, set: Extract<NoteableSet, { of: 'group' }>): Reach {
+function ofGroup(reached: Reached, set: GroupSet): Reach {
   const { type, caller, rows, filters, others, few } = reached
   const unarchived = set.archived ? [] : [raw('not p.archived')]
   const projects = sql`select p.id from projects p where ${inGroup(set)}`
@@ -207,9 +232,9 @@ function ofSearch(reached: Reached, matches: Sql): Reach {
 
 function ofEveryone(reached: Reached): Reach {
   const { type, caller, rows, filters, others, labels, state, order, few } = reached
-  const from = withProjects(rows)
   const where = [...readable(reached), ...filters]
-  if (few) return { from, where }
+  if (few) return { from: withEachProject(rows), where }
+  const from = withProjects(rows)
   const inParts = caller !== null && !caller.admin
   if (labels && order) {
     const decide: Reach['decide'] = inParts
@@ -223,9 +248,7 @@ function ofEveryone(reached: Reached): Reach {
 }
 
 /** The project `p` belongs to the group or one below it. */
-const inGroup = ({ traversalIds }: Extract<NoteableSet, { of: 'group' }>): Sql => sql`
-  p.namespace_id = any(array(${idsInside(traversalIds)}))
-`
+const inGroup = ({ traversalIds }: GroupSet): Sql => sql`p.namespace_id = any(array(${idsInside(traversalIds)}))`
 
 /** More than there are noteables. */
 const unlimited = 10 ** 15

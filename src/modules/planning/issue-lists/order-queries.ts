@@ -1,5 +1,6 @@
 import type { Direction, List } from '../../../api/list.ts'
-import { raw } from '../../../db/sql.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { IssueState } from '../issues/states.ts'
 
 export const issueOrders = [
   'created_at',
@@ -44,8 +45,11 @@ const keysOf = ({ by, sort }: IssueOrder): readonly Key[] => {
   }
 }
 
-/** The keys of a list of issues `m`; ties are newest first. Each order has an index of all issues, in both directions. */
+/** The keys of a list of issues `m`; ties are newest first. Each order has an index, in both directions. */
 export const orderKeys = (order: IssueOrder): List['order'] => [
   ...keysOf(order),
   { by: raw('m.id'), direction: 'desc' },
 ]
+
+/** The state of the issue `m`, written as in the indexes of the other orders, which begin with it. */
+export const inOrderOf = (state: IssueState): Sql => sql`m.state || '' = ${state}`

@@ -7,11 +7,20 @@ import { integer, type RowOf } from '../../../db/row.ts'
 import { and, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { readableById } from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, NoteableSet, Presence } from '../filters/filters.ts'
-import { filtered, leavesFew, lookedUp, negated, notMatching, wantsAny } from '../filters/queries.ts'
+import {
+  filtered,
+  leavesFew,
+  lookedUp,
+  type Narrowing,
+  narrowedBy,
+  narrowing,
+  negated,
+  notMatching,
+} from '../filters/queries.ts'
 import { reach, withoutLabels } from '../filters/reach-queries.ts'
 import { cachedIssues, holdersOfIssue } from '../issues/record-queries.ts'
-import type { IssueState } from '../issues/states.ts'
-import { type IssueOrder, orderKeys, wayOf } from './order-queries.ts'
+import { type IssueState, issueStates } from '../issues/states.ts'
+import { type IssueOrder, inOrderOf, orderKeys, wayOf } from './order-queries.ts'
 
 /** Filters by due date: without one (`0`), with one, or by the day. */
 export const dueFilters = [
@@ -61,10 +70,14 @@ const due: Readonly<Record<DueFilter, Sql>> = {
   next_month_and_previous_two_weeks: raw(`m.due_date >= current_date - 14 and m.due_date < ${monthFromNow(2)}`),
 }
 
-/** A condition that few may meet of those with a due date, which have an index. */
-function dueIn({ due: days, state }: IssueFilters): Sql | undefined {
-  if (days === undefined || days === '0' || days === 'any' || days === 'overdue') return undefined
-  return and([due[days], ...(state === undefined ? [] : [sql`m.state = ${state}`])])
+function narrowed(filters: IssueFilters): Narrowing | undefined {
+  const { due: days, weight, confidential, state } = filters
+  // The indexes of the orders have these.
+  const inIndex = (condition: Sql) =>
+    narrowedBy(type, {}, state === undefined ? condition : sql`${inOrderOf(state)} and ${condition}`)
+  if (days !== undefined && days !== '0') return inIndex(due[days])
+  if (typeof weight === 'object') return inIndex(ofWeight(weight))
+  return narrowing(type, filters) ?? (confidential ? narrowedBy(type, filters, raw('m.confidential')) : undefined)
 }
 
 function ofWeight(filter: WeightFilter): Sql {
@@ -95,21 +108,24 @@ function conditions(caller: Caller, f: IssueFilters): Sql[] {
 
 function reachOf(caller: Caller, set: NoteableSet, filters: IssueFilters, order?: IssueOrder) {
   const { labels, search, updated, others } = lookedUp(filters)
-  return reach({
+  const few = leavesFew(filters, set) || (filters.epic !== undefined && filters.epic !== 'None')
+  const reached = reach({
     type,
     caller,
     set,
     order: order && wayOf(order),
     filters: conditions(caller, others),
-    few: leavesFew(filters, set) || (filters.epic !== undefined && filters.epic !== 'None'),
-    maybeMany: wantsAny(filters),
-    indexed: dueIn(filters),
+    few,
+    indexed: narrowed(filters),
     confidential: filters.confidential === true,
     labels,
     search,
     updated,
     state: filters.state,
   })
+  const isSliced = order && wayOf(order) === 'other' && !few
+  const states = filters.state === undefined ? issueStates : [filters.state]
+  return { ...reached, slices: isSliced ? states.map(inOrderOf) : undefined }
 }
 
 /** Issues that the caller may read. */

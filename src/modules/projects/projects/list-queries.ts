@@ -1,12 +1,13 @@
-import type { Caller } from '../../../access/actor.ts'
+import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels, levels, type Visibility, visibilities } from '../../../access/levels.ts'
+import { lowestOpen } from '../../../access/policy.ts'
 import { type Direction, type List, type ListPart, type Matching, numbered } from '../../../api/list.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import { hasCustomAttributes } from '../../accounts/index.ts'
-import { idsInside, numberFor, projectParts, projectWhere } from '../../namespaces/index.ts'
-import { openVisibility, visibleParts, visibleProjects, withinLimits } from './queries.ts'
+import { idsInside, namespacesOfMember, numberFor, projectParts, projectWhere } from '../../namespaces/index.ts'
+import { openVisibility, visibleProjects, withinLimits } from './queries.ts'
 import { type RecordOptions, recordSelect, stampSelect } from './record-queries.ts'
 
 export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'
@@ -139,13 +140,51 @@ function partsOf(caller: Caller, set: ProjectSet, filters: ProjectFilters): List
   const level = memberLevel(filters)
   // A lower level does not imply that the caller sees the project.
   if (filters.owned || filters.starred || (level !== undefined && level < levels.guest)) return undefined
-  if (level === undefined) return visibleParts(caller, filters.visibility)
-  if (caller === null) return undefined
-  const [inGroups, others] = projectParts(caller, level, raw('p.id'), raw('p.namespace_id'))
-  return [
-    { where: inGroups, few: true },
-    { where: others, few: true },
-  ]
+  if (level === undefined) return visibleParts(caller, filters)
+  return caller === null ? undefined : partsOfMember(caller, level, filters)
+}
+
+/**
+ * As `visibleProjects`, in parts of a list: the projects open to the caller, those of their namespaces, and their other projects. `undefined` if one
+ * condition is enough.
+ */
+function visibleParts(caller: Caller, filters: ProjectFilters): List['parts'] {
+  if (caller?.admin) return undefined
+  const open = openVisibility(caller)
+  const everyones = { where: sql`p.visibility >= ${open}` }
+  if (caller === null) return [everyones]
+  const closed = partsOfMember(caller, levels.guest, filters, sql`p.visibility < ${open}`)
+  if (filters.visibility === undefined) return [everyones, ...closed]
+  return visibilities[filters.visibility] >= lowestOpen(caller) ? [everyones] : closed
+}
+
+/** Projects in which the user has at least this level and that meet a condition: those of their namespaces, and their other projects. */
+function partsOfMember(
+  actor: Actor,
+  level: number,
+  filters: ProjectFilters,
+  condition = raw('true'),
+): [ListPart, ListPart] {
+  const [inGroups, others] = projectParts(actor, level, raw('p.id'), raw('p.namespace_id'))
+  const groups = namespacesOfMember(actor.id, level)
+  // With n of N namespaces and P projects, reading in order until `rows` are found takes `rows` · N / n rows, and sorting all takes n · P / N.
+  const many = (rows: number) => sql`
+    (
+      select greatest(100, n.reltuples * sqrt(2 * ${rows}::double precision / greatest(p.reltuples, 1)))::integer
+      from pg_class p, pg_class n
+      where p.oid = 'projects'::regclass and n.oid = 'namespaces'::regclass
+    )
+  `
+  const ofGroups: ListPart = {
+    where: and([condition, inGroups]),
+    few: true,
+    crowded: {
+      when: (rows) => sql`(select count(*) from (${groups}) as own) >= ${many(rows)}`,
+      from: walked(idsBetween(filters), filters.order_by),
+      where: and([condition, sql`coalesce(p.namespace_id in (${groups}), false)`]),
+    },
+  }
+  return [ofGroups, { where: and([condition, others]), few: true }]
 }
 
 /** Projects the caller can see, newest first unless `sort` is ascending; ties by id. As stamps or as whole records. */

@@ -1,7 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
-import { featureLevels, type Level, levels, type Visibility, visibilities } from '../../../access/levels.ts'
+import { featureLevels, type Level, levels, visibilities } from '../../../access/levels.ts'
 import { featureMembers, lowestOpen } from '../../../access/policy.ts'
-import type { List } from '../../../api/list.ts'
 import { byKey, type Db } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
@@ -11,7 +10,6 @@ import {
   deployTokenLevel,
   forCaller,
   projectLevel,
-  projectParts,
   projectWhere,
   projectWithinLimits,
 } from '../../namespaces/index.ts'
@@ -114,21 +112,6 @@ export function visibleProjects(caller: Caller): Sql {
 
 /** `lowestOpen`, written into the text: partial indexes require it. */
 export const openVisibility = (caller: Caller): Sql => literal(lowestOpen(caller))
-
-/**
- * As `visibleProjects`, in parts of a list: the projects open to the caller, those of their namespaces, and their other projects.
- * Without those that have another visibility than `only`. `undefined` if one condition is enough.
- */
-export function visibleParts(caller: Caller, only: Visibility | undefined): List['parts'] {
-  if (caller?.admin) return undefined
-  const open = openVisibility(caller)
-  const everyones = { where: sql`p.visibility >= ${open}` }
-  if (caller === null) return [everyones]
-  const [inGroups, others] = projectParts(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))
-  const closed = (part: Sql) => ({ where: sql`p.visibility < ${open} and ${part}`, few: true })
-  if (only === undefined) return [everyones, closed(inGroups), closed(others)]
-  return visibilities[only] >= lowestOpen(caller) ? [everyones] : [closed(inGroups), closed(others)]
-}
 
 /** The project `p` of each row with this alias, looked up: the planner might read all projects for some hundred rows. */
 export const projectOf = (alias: string): Sql =>

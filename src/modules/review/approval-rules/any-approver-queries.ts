@@ -1,4 +1,4 @@
-import type { Db } from '../../../db/db.ts'
+import { byKey, type Db } from '../../../db/db.ts'
 import { integer, json, type RowOf } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
@@ -10,7 +10,7 @@ const unnamedRow = { required: integer, approved_by: json<UserReferenceRow[]>() 
 export const findUnnamed = (db: Db, mergeRequestId: number): Promise<RowOf<typeof unnamedRow> | undefined> =>
   db.row(
     unnamedRow,
-    sql`
+    byKey(sql`
       select ${requiredOfAny} as required,
         (
           select coalesce(json_agg(${userReferenceJson('u')} order by a.created_at, u.id), '[]')
@@ -19,5 +19,5 @@ export const findUnnamed = (db: Db, mergeRequestId: number): Promise<RowOf<typeo
         ) as approved_by
       from merge_requests m join projects p on p.id = m.project_id
       where m.id = ${mergeRequestId}
-    `,
+    `),
   )

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/list.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
@@ -138,7 +138,7 @@ export type AppliedRuleRow = RowOf<typeof appliedRuleRow>
 export const appliedRules = (db: Db, mergeRequestId: number, caller: Caller): Promise<AppliedRuleRow[]> =>
   db.rows(
     appliedRuleRow,
-    sql`
+    byKey(sql`
       select ${columns(caller, sql`not ${isExcluded(raw('u.id'))}`)},
         (
           select coalesce(json_agg(${userReferenceJson('u')} order by a.created_at, u.id), '[]')
@@ -151,7 +151,7 @@ export const appliedRules = (db: Db, mergeRequestId: number, caller: Caller): Pr
       from merge_requests m join projects p on p.id = m.project_id join approval_rules r on ${isHeldFor}
       where m.id = ${mergeRequestId} and ${appliesRule}
       order by r.id
-    `,
+    `),
   )
 
 /** Maximum rules of a group, of a project, and of a merge request. */

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { Db, Tx } from '../../../db/db.ts'
+import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, integer, json, nullable, oneOf, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
@@ -81,11 +81,11 @@ export async function isApproved(db: Db, mergeRequestId: number, plan: Plan): Pr
   if (!planOffers(plan, 'starter')) return true
   const row = await db.row(
     { approved: boolean },
-    sql`
+    byKey(sql`
       select ${isApprovedSql} as approved
       from merge_requests m join projects p on p.id = m.project_id
       where m.id = ${mergeRequestId}
-    `,
+    `),
   )
   return row?.approved ?? false
 }
@@ -122,14 +122,14 @@ const people = (table: 'approvals' | 'approvers', order: string): Sql => sql`
 export const findApprovals = (db: Db, mergeRequestId: number): Promise<ApprovalsRow | undefined> =>
   db.row(
     approvalsRow,
-    sql`
+    byKey(sql`
       select m.id, m.iid, m.project_id, m.title, m.description, m.state, m.merge_status, m.created_at, m.updated_at,
         ${requiredApprovals} as required, ${approvalsLeft} as left, ${isApprovedSql} as approved,
         ${approvalSetting('require_password_to_approve')} as needs_password,
         ${people('approvals', 'a.created_at, u.id')} as approved_by, ${people('approvers', 'u.id')} as approvers
       from merge_requests m join projects p on p.id = m.project_id
       where m.id = ${mergeRequestId}
-    `,
+    `),
   )
 
 const approverRow = {
@@ -147,7 +147,7 @@ export const findApprover = (
 ): Promise<RowOf<typeof approverRow> | undefined> =>
   db.row(
     approverRow,
-    sql`
+    byKey(sql`
       select exists (select from approvers a where a.merge_request_id = m.id and a.user_id = ${userId})
         or exists (
           select from approval_rules r where ${isHeldFor} and ${appliesRule} and ${isNamedBy(sql`${userId}::bigint`)}
@@ -155,7 +155,7 @@ export const findApprover = (
         ${isExcluded(sql`${userId}::bigint`)} as excluded
       from merge_requests m
       where m.id = ${mergeRequestId}
-    `,
+    `),
   )
 
 export const heldForApprovalRow = {

@@ -5,13 +5,16 @@ import type { Oid } from '../../../git/format/oid.ts'
 import {
   byUsers,
   filtered,
+  havingUsers,
   leavesFew,
   lookedUp,
+  type Narrowing,
   type NoteableFilters,
   type NoteableSet,
+  namesFew,
+  narrowing,
   reach,
   type UserFilter,
-  wantsAny,
 } from '../../planning/index.ts'
 import { approvedBy, approvedWanted, type PeopleFilter } from '../approvals/queries.ts'
 import { cachedRecords, holdersOfMergeRequest } from '../merge-requests/record-queries.ts'
@@ -66,7 +69,13 @@ function conditions(caller: Caller, f: MergeRequestFilters): Sql[] {
 const isFew = (f: MergeRequestFilters, set: NoteableSet): boolean =>
   leavesFew(f, set) ||
   [f.sourceBranch, f.sourceProjectId, f.commit, f.ids].some((filter) => filter !== undefined) ||
-  [f.reviewer, f.approvedBy].some((filter) => filter !== undefined && filter !== 'None')
+  namesFew(f.reviewer, set) ||
+  namesFew(f.approvedBy, set)
+
+const narrowed = (f: MergeRequestFilters): Narrowing | undefined => {
+  if (f.reviewer === 'Any') return havingUsers(type, raw('merge_request_reviewers'))
+  return f.approvedBy === 'Any' ? havingUsers(type, raw('approvals')) : narrowing(type, f)
+}
 
 /** Merge requests that the caller may read, newest first unless `sort` is set; ties by id, newest first. */
 export function listMergeRequests(
@@ -87,7 +96,7 @@ export function listMergeRequests(
       set,
       filters: conditions(caller, others),
       few: isFew(filters, set),
-      maybeMany: wantsAny(filters) || filters.reviewer === 'Any',
+      indexed: narrowed(filters),
       order: by === 'created_at' ? 'created' : 'updated',
       labels,
       search,
