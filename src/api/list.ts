@@ -126,7 +126,7 @@ export type List = {
   readonly order: readonly { readonly by: Sql; readonly direction: Direction; readonly nulls?: 'last' }[]
   /**
    * Disjoint conditions, of which each row meets one: the rows that meet one of them have an index in the order. Rows are read in the order of each, and
-   * merged. Absent if an index has all rows in the order.
+   * merged: of a part that is `crowded`, only if each has enough of them. Absent if an index has all rows in the order.
    */
   readonly slices?: readonly Sql[] | undefined
   /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */

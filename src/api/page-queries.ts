@@ -65,7 +65,7 @@ export function pickedRows(list: List, where: Sql, limit: number, offset: number
 /** How the first `rows` rows of a list are read, each as `picked`. */
 function readsUpTo(rows: number, list: List, where: Sql) {
   const { from, key, order } = list
-  const slices = list.slices?.map((slice) => sql`and ${slice}`)
+  const slices = list.slices?.map((slice) => sql`and ${slice}`) ?? [empty]
   const names = order.map((_, index) => raw(`sorted_${index}`))
   const columns = order.map(({ by }, index) => sql`${by} as ${names[index]!}`)
   const merged = sortedBy(order.map((key, index) => ({ ...key, by: names[index]! })))
@@ -85,12 +85,7 @@ function readsUpTo(rows: number, list: List, where: Sql) {
     sql`select ${key!} as picked, ${join(columns, ', ')} ${tables} where ${own?.where ?? where} and ${condition}`
   // `offset 0` keeps the planner from reading in order.
   const sorted = (found: Sql) => exactly(sql`select ${picked} from (${found} offset 0) as few order by ${merged}`)
-  const inOrder = (found: (slice: Sql) => Sql) => {
-    const [first, ...others] = (slices ?? [empty]).map((slice) => sql`${found(slice)} order by ${sortedBy(order)}`)
-    if (others.length === 0) return exactly(first!)
-    const each = [first!, ...others].map((slice) => sql`(${slice} limit ${literal(needed)})`)
-    return exactly(sql`select ${picked} from (${join(each, ' union all ')}) as sliced order by ${merged}`)
-  }
+  const inOrder = (found: Sql) => exactly(sql`${found} order by ${sortedBy(order)}`)
   const firstOfTable = (among: number) =>
     sql`order by ${sortedBy(order)} limit ${literal(Math.min(among * needed, 2 ** 16))}`
   return {
@@ -99,16 +94,27 @@ function readsUpTo(rows: number, list: List, where: Sql) {
 
     /** The rows of a part, if a condition without columns is met. */
     part(part: ListPart, onlyIf = raw('true')): Sql {
-      if (!part.few) return inOrder((slice) => rowsOf(part, sql`${onlyIf} and ${part.where} ${slice}`))
-      if (!part.crowded) return sorted(rowsOf(part, sql`${onlyIf} and ${part.where}`))
+      const whole = sql`${onlyIf} and ${part.where}`
+      // The first rows of the part are among those of its slices.
+      if (!part.few)
+        return join(
+          slices.map((slice) => inOrder(rowsOf(part, sql`${whole} ${slice}`))),
+          ' union all ',
+        )
+      if (!part.crowded) return sorted(rowsOf(part, whole))
       const { when, from: walked, where: condition, among = 256 } = part.crowded
       const tried = sql`${onlyIf} and ${when(rows)} and ${condition}`
-      const checked = inOrder((slice) => rowsOf(part, tried, walked(sql`${slice} ${firstOfTable(among)}`)))
-      const found = raw('(select count(*) from checked)')
+      // Beyond where the walk of a slice ended it may have rows that precede those of another: each must fill the page by itself.
+      const checked = slices.map((slice) => inOrder(rowsOf(part, tried, walked(sql`${slice} ${firstOfTable(among)}`))))
+      const named = checked.map((_, index) => raw(`checked_${index}`))
+      const counts = named.map((name) => sql`(select count(*) from ${name})`)
+      const least = sql`least(${join(counts, ', ')})`
+      const tables = checked.map((slice, index) => sql`${named[index]!} as materialized ${slice}`)
+      const found = named.map((name) => sql`select ${picked} from ${name} where ${least} >= ${rows}`)
       return sql`
         (
-          with checked as materialized ${checked} select ${picked} from checked where ${found} >= ${rows}
-          union all ${sorted(rowsOf(part, sql`${onlyIf} and ${part.where} and ${found} < ${rows}`))}
+          with ${join(tables, ', ')} ${join(found, ' union all ')}
+          union all ${sorted(rowsOf(part, sql`${whole} and ${least} < ${rows}`))}
         )
       `
     },
@@ -122,7 +128,7 @@ function readsUpTo(rows: number, list: List, where: Sql) {
       const notAfter = raw(direction === 'asc' ? '<=' : '>=')
       const range = sql`and ${by} ${notAfter} (select sorted_0 from ${last}) ${firstOfTable(walkedForOne)}`
       const isWanted = sql`${when(rows)} and ((${condition}) or ${key!} = (select picked from ${last}))`
-      return inOrder(() => rowsOf({}, isWanted, walked(range)))
+      return inOrder(rowsOf({}, isWanted, walked(range)))
     },
   }
 }

@@ -19,3 +19,9 @@ drop index
 -- How many issues of any milestone are open is asked first.
 create index issues_milestone_state on issues (milestone_id, state) where milestone_id is not null;
 drop index issues_milestone;
+
+-- Whether a milestone is the first of its holder that is due.
+create index milestones_project_due on milestones (project_id, due_date, id) where state = 'active' and project_id is not null;
+create index milestones_namespace_due on milestones (namespace_id, due_date, id) where state = 'active' and namespace_id is not null;
+-- How many issues are of a state, as the indexes write it.
+analyze issues;

@@ -63,7 +63,7 @@ export const notesWith = (caller: Caller, search: string, inside: Sql, place: Se
 })
 
 const walked = (range: Sql): Sql => sql`
-  from (select n${raw(passedOn)} from notes n ${range}) as n cross join ${projectOf('n')}
+  from (select n${raw(passedOn)} from notes n where true ${range}) as n cross join ${projectOf('n')}
 `
 
 /** Projects of a group from which on the newest comments of all are looked at first: some of them are of the group. */

@@ -1,6 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
+import { inOrderOf } from '../issue-lists/order-queries.ts'
 
 /**
  * Takes at most `size` open issues that are due tomorrow and were not mailed for that day, in projects that are not archived, and
@@ -17,6 +18,7 @@ export async function takeDueTomorrow(tx: Tx, size: number): Promise<number[]> {
           select m.id
           from issues m join projects p on p.id = m.project_id
           where m.state = 'opened'
+            and ${inOrderOf(['opened'])}
             and m.due_date = current_date + 1
             and m.due_mailed_for is distinct from m.due_date
             and not p.archived

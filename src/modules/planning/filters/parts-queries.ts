@@ -124,22 +124,21 @@ export const inListProjects = raw('p.id = any(array(select id from list_projects
  * The noteables of the `listProjects`, looked up from these: with further conditions PostgreSQL might start from one of those, and then look for each
  * project among thousands. What was updated in a range is found in the table of times.
  */
-function fromListProjects({ type, rows, byUpdate, state, updated = {} }: Reached): Sql {
-  const ofState = state === undefined ? [] : [sql`m.state = ${state}`]
-  const looked = (where: readonly Sql[]) =>
-    sql`lateral (select m${raw(passedOn)} from ${rows} m where ${and([...where, ...ofState])} offset 0) as m`
-  const times = (alias: string) => inRange(raw(`${alias}.updated_at`), updated)
-  const inProject = (alias: string) => raw(`${alias}.project_id = p.id`)
-  const updates = and([inProject('u'), ...times('u')])
+function fromListProjects({ type, rows, byUpdate, others, updated = {} }: Reached): Sql {
+  // Conditions within lead to the rows of a project, such as by their numbers.
+  const looked = (where: Sql) =>
+    sql`lateral (select m${raw(passedOn)} from ${rows} m where ${and([where, ...others])} offset 0) as m`
+  const times = inRange(raw('u.updated_at'), updated)
+  const updates = and([raw('u.project_id = p.id'), ...times])
   return sql`
     from list_projects
       cross join lateral (select p${raw(passedOn)} from projects p where p.id = list_projects.id offset 0) as p
       cross join ${
-        byUpdate || times('u').length === 0
-          ? looked([inProject('m'), ...(byUpdate ? times('m') : [])])
+        byUpdate || times.length === 0
+          ? looked(raw('m.project_id = p.id'))
           : sql`
             lateral (select u.id from ${updatesTableOf(type)} u where ${updates} offset 0) as u
-              cross join ${looked([raw('m.id = u.id')])}
+              cross join ${looked(raw('m.id = u.id'))}
           `
       }
   `

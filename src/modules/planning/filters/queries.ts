@@ -123,7 +123,9 @@ export type Narrowing = Pick<Matching, 'table' | 'key' | 'condition'>
 
 /** The narrowing by one of the filters; undefined if none of them has one. Those of a project are few in any case. */
 export function narrowing(type: ScheduledType, filters: NoteableFilters): Narrowing | undefined {
-  const { milestone, assignee } = filters
+  const { milestone, assignee, createdAfter, createdBefore } = filters
+  const created = inRange(raw('m.created_at'), rangeOf(createdAfter, createdBefore))
+  if (created.length > 0) return narrowedBy(type, {}, and(created))
   if (milestone === 'started' || milestone === 'upcoming')
     return narrowedBy(type, filters, milestoneWith[milestone], 'milestones ms join')
   if (milestone !== undefined && milestone !== 'None') return narrowedBy(type, filters, ofMilestone(milestone))

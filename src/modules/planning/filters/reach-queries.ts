@@ -80,29 +80,32 @@ export function reach(wanted: Wanted): Reach {
     return own.decide ? { ...list, matching } : { ...list, parts: countedAs(own, reachOf(wanted, true)), matching }
   }
   if (!indexed || set.of === 'project') return list
-  return { ...list, matching: { ...indexed, few: fewOf(wanted), fewBelow: fewIndexed } }
+  const unless = set.of === 'group' && { unless: isSmall(wanted, set) }
+  return { ...list, matching: { ...indexed, ...unless, few: fewOf(wanted), fewBelow: fewIndexed } }
 }
 
 type GroupSet = Extract<NoteableSet, { of: 'group' }>
 
-/** Noteables of a group from which on those that match a text are looked for in the index of texts before all are read. */
+/** Noteables of a group from which on those that match a text or a filter are looked for in an index before all are read. */
 const manyOfGroup = 1000
 
 /** How few of a group are found that match a text, which the list requires. */
 function foundInGroup(wanted: Wanted, set: GroupSet, matches: Sql): Matching {
-  const table = sql`${tableOf(wanted.type)} m`
-  const projects = sql`array(select p.id from projects p where ${inGroup(set)})`
-  const most = literal(manyOfGroup)
   return {
-    table,
+    table: sql`${tableOf(wanted.type)} m`,
     key: raw('m.id'),
     condition: matches,
     isSlow: true,
-    unless: sql`
-      (select count(*) from (select from ${table} where m.project_id = any(${projects}) limit ${most}) as own) < ${most}
-    `,
+    unless: isSmall(wanted, set),
     few: fewOf(wanted),
   }
+}
+
+/** A group has few noteables, which are read before others are looked at. */
+function isSmall({ type }: Wanted, set: GroupSet): Sql {
+  const projects = sql`array(select p.id from projects p where ${inGroup(set)})`
+  const own = sql`select from ${tableOf(type)} m where m.project_id = any(${projects}) limit ${literal(manyOfGroup)}`
+  return sql`(select count(*) from (${own}) as own) < ${literal(manyOfGroup)}`
 }
 
 /** All conditions, for noteables that are found by their ids, and what to read them from. */

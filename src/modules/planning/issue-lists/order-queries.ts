@@ -51,5 +51,6 @@ export const orderKeys = (order: IssueOrder): List['order'] => [
   { by: raw('m.id'), direction: 'desc' },
 ]
 
-/** The state of the issue `m`, written as in the indexes of the other orders, which begin with it. */
-export const inOrderOf = (state: IssueState): Sql => sql`m.state || '' = ${state}`
+/** The issue `m` has one of the states: written as in the indexes of the other orders, which begin with it. */
+export const inOrderOf = (states: readonly IssueState[]): Sql =>
+  states.length === 1 ? sql`m.state || '' = ${states[0]}` : sql`m.state || '' = any(${states}::text[])`

@@ -70,11 +70,12 @@ const due: Readonly<Record<DueFilter, Sql>> = {
   next_month_and_previous_two_weeks: raw(`m.due_date >= current_date - 14 and m.due_date < ${monthFromNow(2)}`),
 }
 
+const statesOf = ({ state }: IssueFilters): readonly IssueState[] => (state === undefined ? issueStates : [state])
+
 function narrowed(filters: IssueFilters): Narrowing | undefined {
-  const { due: days, weight, confidential, state } = filters
+  const { due: days, weight, confidential } = filters
   // The indexes of the orders have these.
-  const inIndex = (condition: Sql) =>
-    narrowedBy(type, {}, state === undefined ? condition : sql`${inOrderOf(state)} and ${condition}`)
+  const inIndex = (condition: Sql) => narrowedBy(type, {}, sql`${inOrderOf(statesOf(filters))} and ${condition}`)
   if (days !== undefined && days !== '0') return inIndex(due[days])
   if (typeof weight === 'object') return inIndex(ofWeight(weight))
   return narrowing(type, filters) ?? (confidential ? narrowedBy(type, filters, raw('m.confidential')) : undefined)
@@ -124,8 +125,7 @@ function reachOf(caller: Caller, set: NoteableSet, filters: IssueFilters, order?
     state: filters.state,
   })
   const isSliced = order && wayOf(order) === 'other' && !few
-  const states = filters.state === undefined ? issueStates : [filters.state]
-  return { ...reached, slices: isSliced ? states.map(inOrderOf) : undefined }
+  return { ...reached, slices: isSliced ? statesOf(filters).map((state) => inOrderOf([state])) : undefined }
 }
 
 /** Issues that the caller may read. */

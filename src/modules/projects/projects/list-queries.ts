@@ -85,9 +85,8 @@ const sharedWith = ({ groupId }: GroupSet): Sql => sql`
 const insideOrShared = (set: GroupSet, inside: Sql): Sql =>
   set.shared === 'with' ? sql`(${inside} or ${sharedWith(set)})` : inside
 
-/** The projects of a set, which are found from the set unless they are a great part of all. */
-function partOfSet(set: ProjectSet, ids: readonly Sql[], order: ProjectOrder): ListPart {
-  const where = and(setCondition(set))
+/** Whether more projects meet a condition than would be read in the order to find the first ones. */
+function isMany(where: Sql) {
   // With n of P projects, reading in order until `rows` are found takes `rows` · P / n rows, and sorting all takes n.
   const many = (rows: number) => sql`
     (
@@ -96,13 +95,19 @@ function partOfSet(set: ProjectSet, ids: readonly Sql[], order: ProjectOrder): L
       where p.oid = 'projects'::regclass
     )
   `
+  return (rows: number) => sql`
+    (select count(*) from (select from projects p where ${where} limit ${many(rows)}) as counted) >= ${many(rows)}
+  `
+}
+
+/** The projects of a set, which are found from the set unless they are a great part of all. */
+function partOfSet(set: ProjectSet, ids: readonly Sql[], order: ProjectOrder): ListPart {
+  const where = and(setCondition(set))
   return {
     where,
     few: true,
     crowded: {
-      when: (rows) => sql`
-        (select count(*) from (select from projects p where ${where} limit ${many(rows)}) as counted) >= ${many(rows)}
-      `,
+      when: isMany(where),
       from: walked(ids, order),
       where:
         set.of === 'group' && set.shared !== 'only'
@@ -167,19 +172,11 @@ function partsOfMember(
 ): [ListPart, ListPart] {
   const [inGroups, others] = projectParts(actor, level, raw('p.id'), raw('p.namespace_id'))
   const groups = namespacesOfMember(actor.id, level)
-  // With n of N namespaces and P projects, reading in order until `rows` are found takes `rows` · N / n rows, and sorting all takes n · P / N.
-  const many = (rows: number) => sql`
-    (
-      select greatest(100, n.reltuples * sqrt(2 * ${rows}::double precision / greatest(p.reltuples, 1)))::integer
-      from pg_class p, pg_class n
-      where p.oid = 'projects'::regclass and n.oid = 'namespaces'::regclass
-    )
-  `
   const ofGroups: ListPart = {
     where: and([condition, inGroups]),
     few: true,
     crowded: {
-      when: (rows) => sql`(select count(*) from (${groups}) as own) >= ${many(rows)}`,
+      when: isMany(inGroups),
       from: walked(idsBetween(filters), filters.order_by),
       where: and([condition, sql`coalesce(p.namespace_id in (${groups}), false)`]),
     },

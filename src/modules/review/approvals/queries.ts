@@ -25,7 +25,8 @@ export type PeopleFilter = 'None' | 'Any' | readonly number[]
 
 const filtered = (people: Sql, filter: PeopleFilter): Sql => {
   if (filter === 'None') return sql`not exists (${people})`
-  if (filter === 'Any') return sql`exists (${people})`
+  // `offset` keeps it from becoming a join with those of all merge requests.
+  if (filter === 'Any') return sql`exists (${people} offset 0)`
   return sql`${[...new Set(filter)]}::bigint[] <@ array(${people})`
 }
 
