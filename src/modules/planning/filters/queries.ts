@@ -125,24 +125,24 @@ export type Narrowing = Pick<Matching, 'table' | 'key' | 'condition'>
 export function narrowing(type: ScheduledType, filters: NoteableFilters): Narrowing | undefined {
   const { milestone, assignee, createdAfter, createdBefore } = filters
   const created = inRange(raw('m.created_at'), rangeOf(createdAfter, createdBefore))
-  if (created.length > 0) return narrowedBy(type, {}, and(created))
-  if (milestone === 'started' || milestone === 'upcoming')
-    return narrowedBy(type, filters, milestoneWith[milestone], 'milestones ms join')
-  if (milestone !== undefined && milestone !== 'None') return narrowedBy(type, filters, ofMilestone(milestone))
+  if (created.length > 0) return narrowedBy(type, created)
+  if (milestone === 'started' || milestone === 'upcoming') {
+    const table = sql`milestones ms join ${tableOf(type)} m on m.milestone_id = ms.id`
+    return narrowedBy(type, [milestoneWith[milestone], ...ofState(filters)], table)
+  }
+  if (milestone !== undefined && milestone !== 'None')
+    return narrowedBy(type, [ofMilestone(milestone), ...ofState(filters)])
   return assignee === 'Any' ? havingUsers(type, assigneesTableOf(type)) : undefined
 }
 
-/** The noteables `m` of the state, if one is asked for, that meet a condition: indexes have both. */
+export const ofState = ({ state }: NoteableFilters): Sql[] => (state === undefined ? [] : [sql`m.state = ${state}`])
+
+/** The noteables `m` that meet conditions, which an index has. */
 export const narrowedBy = (
   type: ScheduledType,
-  { state }: NoteableFilters,
-  condition: Sql,
-  joined: '' | 'milestones ms join' = '',
-): Narrowing => ({
-  table: sql`${raw(joined)} ${tableOf(type)} m ${raw(joined && 'on m.milestone_id = ms.id')}`,
-  key: raw('m.id'),
-  condition: and([condition, ...(state === undefined ? [] : [sql`m.state = ${state}`])]),
-})
+  conditions: readonly Sql[],
+  table = sql`${tableOf(type)} m`,
+): Narrowing => ({ table, key: raw('m.id'), condition: and(conditions) })
 
 /** The noteables that have any user in a table of users with a task in them; one for each user. */
 export const havingUsers = (type: ScheduledType, table: Sql): Narrowing => ({

@@ -29,7 +29,15 @@ import {
   walked,
   withEachProject,
 } from './parts-queries.ts'
-import { hasLabels, inRange, looksUpLabels, matchesText, type TimeRange } from './queries.ts'
+import {
+  hasLabels,
+  inRange,
+  looksUpLabels,
+  matchesText,
+  type Narrowing,
+  narrowedBy,
+  type TimeRange,
+} from './queries.ts'
 
 /** What a list of noteables reads: the conditions of the caller's access, or the parts that imply them. */
 type Reach = {
@@ -55,33 +63,29 @@ function startsFromUpdates(wanted: Wanted): boolean {
 /** Noteables that meet an indexed condition: fewer than this are found by it, and the caller's access to each is checked. */
 const fewIndexed = 5000
 
-/** How few that were updated in a range are found, for lists in another order; many are checked in that order. */
-function updatedIn({ type, set }: Wanted, range: TimeRange, few: NonNullable<Matching['few']>): Matching {
+/** What was updated in a range, for lists in another order. */
+function updatedIn({ type, set }: Wanted, range: TimeRange): Narrowing {
   const ofProject = set.of === 'project' ? [sql`m.project_id = ${set.id}`] : []
-  return {
-    table: sql`${updatesTableOf(type)} m`,
-    key: raw('m.id'),
-    condition: and([...ofProject, ...inRange(raw('m.updated_at'), range)]),
-    few,
-    fewBelow: fewIndexed,
-  }
+  return narrowedBy(type, [...ofProject, ...inRange(raw('m.updated_at'), range)], sql`${updatesTableOf(type)} m`)
 }
 
 /** The noteables `m` of a set that the caller may read, and that meet the filters. */
 export function reach(wanted: Wanted): Reach {
-  const { set, few, search, indexed, updated = {} } = wanted
+  const { type, set, few, search, indexed, updated = {} } = wanted
   const byUpdate = startsFromUpdates(wanted)
   const own = reachOf(wanted, byUpdate)
   const list = decidedByLabels(wanted, own)
-  if (search && set.of === 'group' && !few) return { ...list, matching: foundInGroup(wanted, set, matchesText(search)) }
+  if (search && set.of === 'group' && !few) {
+    const matching = matchingOf(wanted, narrowedBy(type, [matchesText(search)]))
+    return { ...list, matching: { ...matching, isSlow: true } }
+  }
   if (few || search) return list
   if (isFilteredByTime(wanted) && !byUpdate) {
-    const matching = updatedIn(wanted, updated, fewOf(wanted))
+    const matching = matchingOf(wanted, updatedIn(wanted, updated))
     return own.decide ? { ...list, matching } : { ...list, parts: countedAs(own, reachOf(wanted, true)), matching }
   }
   if (!indexed || set.of === 'project') return list
-  const unless = set.of === 'group' && { unless: isSmall(wanted, set) }
-  return { ...list, matching: { ...indexed, ...unless, few: fewOf(wanted), fewBelow: fewIndexed } }
+  return { ...list, matching: matchingOf(wanted, indexed) }
 }
 
 type GroupSet = Extract<NoteableSet, { of: 'group' }>
@@ -89,16 +93,10 @@ type GroupSet = Extract<NoteableSet, { of: 'group' }>
 /** Noteables of a group from which on those that match a text or a filter are looked for in an index before all are read. */
 const manyOfGroup = 1000
 
-/** How few of a group are found that match a text, which the list requires. */
-function foundInGroup(wanted: Wanted, set: GroupSet, matches: Sql): Matching {
-  return {
-    table: sql`${tableOf(wanted.type)} m`,
-    key: raw('m.id'),
-    condition: matches,
-    isSlow: true,
-    unless: isSmall(wanted, set),
-    few: fewOf(wanted),
-  }
+/** How few that meet a condition, which the list has, are found by its index; many are checked in the order. */
+function matchingOf(wanted: Wanted, found: Narrowing): Matching {
+  const unless = wanted.set.of === 'group' && { unless: isSmall(wanted, wanted.set) }
+  return { ...found, ...unless, few: fewOf(wanted), fewBelow: fewIndexed }
 }
 
 /** A group has few noteables, which are read before others are looked at. */

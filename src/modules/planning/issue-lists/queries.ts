@@ -16,6 +16,7 @@ import {
   narrowing,
   negated,
   notMatching,
+  ofState,
 } from '../filters/queries.ts'
 import { reach, withoutLabels } from '../filters/reach-queries.ts'
 import { cachedIssues, holdersOfIssue } from '../issues/record-queries.ts'
@@ -72,13 +73,17 @@ const due: Readonly<Record<DueFilter, Sql>> = {
 
 const statesOf = ({ state }: IssueFilters): readonly IssueState[] => (state === undefined ? issueStates : [state])
 
+/** The narrowing by one of the filters of issues, or of all noteables. */
 function narrowed(filters: IssueFilters): Narrowing | undefined {
   const { due: days, weight, confidential } = filters
   // The indexes of the orders have these.
-  const inIndex = (condition: Sql) => narrowedBy(type, {}, sql`${inOrderOf(statesOf(filters))} and ${condition}`)
+  const inIndex = (condition: Sql) => narrowedBy(type, [inOrderOf(statesOf(filters)), condition])
   if (days !== undefined && days !== '0') return inIndex(due[days])
   if (typeof weight === 'object') return inIndex(ofWeight(weight))
-  return narrowing(type, filters) ?? (confidential ? narrowedBy(type, filters, raw('m.confidential')) : undefined)
+  return (
+    narrowing(type, filters) ??
+    (confidential ? narrowedBy(type, [raw('m.confidential'), ...ofState(filters)]) : undefined)
+  )
 }
 
 function ofWeight(filter: WeightFilter): Sql {
