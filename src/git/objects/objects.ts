@@ -88,7 +88,7 @@ async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promi
     await inBatches(
       [
         ...folders.map((folder) => () => makeObjectFolder(folder)),
-        ...places.map((place) => () => writeTemporary(place)),
+        ...places.map((place) => async () => finishLoose(await writeLoose(place.temporary, place.object))),
       ],
       (begin) => begin(),
     )
@@ -126,21 +126,25 @@ async function inBatches<T>(all: readonly T[], work: (one: T) => Promise<void>):
 /** Below this size, compressing and writing here is faster than in another thread. Syncing always uses another thread. */
 const doneHereBytes = 16 * 1024
 
-async function writeTemporary({ object, temporary }: Place): Promise<void> {
-  const { type, content } = object
+/** Writes an object to a new file, whose content is not on the disk yet. Returns the file, which the caller closes. */
+export async function writeLoose(path: string, { type, content }: NewObject): Promise<number> {
   const whole = Buffer.concat([headerOf(type, content), content])
   const options = compression(whole.length)
   const isSmall = whole.length < doneHereBytes
   const compressed = isSmall ? deflateSync(whole, options) : await deflate(whole, options)
-  const file = await open(temporary, 'wx', 0o444)
+  const file = await open(path, 'wx', 0o444)
   try {
     if (isSmall) writeFileSync(file, compressed)
     else await writeFile(file, compressed)
-    await syncFile(file)
-  } finally {
+    return file
+  } catch (error) {
     closeSync(file)
+    throw error
   }
 }
+
+/** Makes the content of a file durable and closes it. */
+export const finishLoose = (file: number): Promise<void> => syncFile(file).finally(() => closeSync(file))
 
 /**
  * Fast compression, like git's: objects are packed soon. The window is no larger than the content, because allocating the

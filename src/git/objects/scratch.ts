@@ -4,7 +4,7 @@ import { syncFolders } from '../../kernel/durable.ts'
 import { isMissing } from '../../kernel/missing.ts'
 import type { Oid } from '../format/oid.ts'
 import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
-import { makeObjectFolder, whileFoldersGo } from './objects.ts'
+import { finishLoose, makeObjectFolder, type NewObject, whileFoldersGo, writeLoose } from './objects.ts'
 import { looseType } from './read-object.ts'
 
 /**
@@ -26,6 +26,31 @@ export async function inScratch<T>(
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/**
+ * Stores objects, each of which is there once, in a scratch repository. When it resolves they can be read; `durable` resolves when their content
+ * is on the disk, and must be awaited before the scratch is removed.
+ */
+export async function storeInScratch(
+  scratch: QuarantinedRepository,
+  objects: readonly NewObject[],
+): Promise<{ readonly durable: Promise<void> }> {
+  const files: Promise<void>[] = []
+  try {
+    for (const object of objects) {
+      const folder = join(scratch.objectDir, object.oid.slice(0, 2))
+      await makeObjectFolder(folder)
+      files.push(finishLoose(await writeLoose(join(folder, object.oid.slice(2)), object)))
+    }
+  } catch (error) {
+    await Promise.allSettled(files)
+    throw error
+  }
+  const durable = Promise.all(files).then(() => {})
+  // The caller awaits it only after it has decided what to do with the objects.
+  durable.catch(() => {})
+  return { durable }
 }
 
 /**

@@ -1,14 +1,18 @@
 import { join } from 'node:path'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
-import { inScratch, keepObjects } from '../objects/scratch.ts'
+import type { NewObject } from '../objects/objects.ts'
+import { isPlain } from '../objects/plain-object.ts'
+import { isLoose, readObject } from '../objects/read-object.ts'
+import { inScratch, keepObjects, storeInScratch } from '../objects/scratch.ts'
+import { type Base, readPack } from '../objects/small-pack.ts'
 import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
 import { reasonOf, saysUnusable } from '../runner/damage.ts'
 import { GitError } from '../runner/git-error.ts'
 import { reportOf } from './push-report.ts'
 import type { SmallRequest } from './push-request.ts'
 import type { AfterMoves, MoveOutcome, MoveRefs } from './ref-moves.ts'
-import { isConnected } from './small-push.ts'
+import { isConnected, knowObjects } from './small-push.ts'
 import type { PushRequest, Verdict } from './verdict.ts'
 
 export type Decisions = {
@@ -28,7 +32,7 @@ const unknown: MoveOutcome = { failed: 'failed to update ref', mayHaveMoved: tru
 
 /**
  * Receives a small push as `receive-pack` does, in the same order: the objects are checked in quarantine, the push is decided on, the objects
- * are moved durably, then the refs. One process, for the objects of the pack, if there are any. `undefined` if nothing was decided and git has to
+ * are moved durably, then the refs. At most one process, for objects of the pack that only git can check. `undefined` if nothing was decided and git has to
  * tell: the objects are damaged, or only a walk of the history shows that none is missing.
  */
 export const receiveSmall = (
@@ -46,20 +50,22 @@ export const receiveSmall = (
       onUndecided?.(error)
       return { report: report(declined), ...(!onUndecided && { error }) }
     }
-    const unpacked = objects === 0 || (await unpack(quarantine, pack, timeoutMs))
-    if (unpacked instanceof GitError) return undecided(unpacked)
-    if (!unpacked) return undefined
+    let stored: Stored | undefined
     try {
+      stored = objects === 0 ? alreadyStored : await store(quarantine, pack, timeoutMs)
+      if (!stored) return undefined
       const tips = updates.map(({ to }) => to as Oid)
       if (!(await isConnected(quarantine, tips))) return undefined
       const verdict = await onVerdict({ updates, pushOptions, quarantine })
       messages.push(...(verdict.messages ?? []))
       if (!verdict.ok) return { report: report(declined) }
       // Helpers hold files of the quarantine open.
-      await quarantine[Symbol.asyncDispose]()
+      await Promise.all([quarantine[Symbol.asyncDispose](), stored.durable])
       await keepObjects(repo, quarantine, new Set())
     } catch (error) {
       return undecided(error)
+    } finally {
+      await Promise.allSettled([stored?.durable])
     }
     try {
       const outcomes = await onMove(updates, isAtomic)
@@ -73,17 +79,45 @@ export const receiveSmall = (
   return inScratch(repo, receive, { holdsSlot: false })
 }
 
+/** Objects that can be read; `durable` resolves when their content is on the disk. */
+type Stored = { readonly durable: Promise<void> }
+
+const alreadyStored: Stored = { durable: Promise.resolve() }
+
 /**
- * Stores the objects of a pack with the checks of `transfer.fsckObjects`. False if git refuses them; the error if it could not read what they
- * build on, and names a damaged file of the repository.
+ * Stores the objects of a pack with the checks of `transfer.fsckObjects`: in this process if these accept them beyond doubt, else by git. `undefined` if
+ * git refuses them. Throws if it could not read what they build on, and names a damaged file of the repository.
  */
-async function unpack(quarantine: QuarantinedRepository, pack: Buffer, timeoutMs: number): Promise<boolean | GitError> {
+async function store(quarantine: QuarantinedRepository, pack: Buffer, timeoutMs: number): Promise<Stored | undefined> {
+  const objects = await plainObjects(quarantine.base, pack)
+  if (!objects) return unpack(quarantine, pack, timeoutMs)
+  knowObjects(quarantine, objects)
+  return storeInScratch(quarantine, objects)
+}
+
+/** The objects of a pack, if git accepts each beyond doubt and none is there already. */
+async function plainObjects(repo: Repository, pack: Buffer): Promise<readonly NewObject[] | undefined> {
+  const objects = await readPack(pack, (oid, maxBytes) => readBase(repo, oid, maxBytes))
+  if (!objects) return undefined
+  const oids = new Set(objects.map(({ oid }) => oid))
+  // Git compares an object that is there already with the new one of the same hash.
+  const isAccepted = (object: NewObject) => isPlain(object, (oid) => oids.has(oid)) && !isLoose(repo, object.oid)
+  return objects.every(isAccepted) ? objects : undefined
+}
+
+async function readBase(repo: Repository, oid: Oid, maxBytes: number): Promise<Base | undefined> {
+  const found = await readObject(repo, oid, maxBytes)
+  return found?.content && { type: found.type, content: found.content }
+}
+
+async function unpack(quarantine: QuarantinedRepository, pack: Buffer, timeoutMs: number): Promise<Stored | undefined> {
   try {
     await quarantine.run('unpack-objects', { flags: ['-q', '--strict'], input: pack, lane: 'transfer', timeoutMs })
-    return true
+    return alreadyStored
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     const isDamaged = saysUnusable(error.stderr) || error.stderr.includes(join(quarantine.base.objectDir, 'pack'))
-    return isDamaged && error
+    if (isDamaged) throw error
+    return undefined
   }
 }

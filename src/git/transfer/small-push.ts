@@ -5,6 +5,7 @@ import { type Oid, parseOid } from '../format/oid.ts'
 import { isWithin } from '../history/ancestry.ts'
 import type { ObjectType } from '../objects/cat-file.ts'
 import { parseCommit, readCommit } from '../objects/commits.ts'
+import type { NewObject } from '../objects/objects.ts'
 import { maxPointerBytes, newPointers, type Pointer, parsePointer } from '../objects/pointers.ts'
 import { looseHeader } from '../objects/read-object.ts'
 import { parseTree, readTree, type TreeEntry } from '../objects/trees.ts'
@@ -30,37 +31,36 @@ type PushedObject = { readonly type: ObjectType; readonly content: Buffer | unde
  * small push in quarantine; else as `newPointers`.
  */
 export async function* pointersOfPush(repo: Repository, tips: readonly Oid[]): AsyncIterable<Pointer[]> {
-  const blobs = repo instanceof QuarantinedRepository ? await smallBlobs(repo, tips) : undefined
-  if (blobs) yield blobs.flatMap((blob) => parsePointer(blob.toString('utf8')) ?? [])
+  const push = repo instanceof QuarantinedRepository ? await followed(repo, tips) : undefined
+  if (push) yield push.blobs.flatMap((blob) => parsePointer(blob.toString('utf8')) ?? [])
   else yield* newPointers(repo, tips, { without: await withoutBroken(repo) })
 }
 
 /**
- * Whether nothing is missing of what the tips lead to: it is in quarantine, or belongs to branches. No process. False also if only git can
- * tell.
+ * Whether nothing is missing of what the tips lead to: it is in quarantine, or belongs to branches; and they lead to all that is in quarantine, so nothing
+ * is missing of the rest either. No process. False also if only git can tell.
  */
 export const isConnected = async (quarantine: QuarantinedRepository, tips: readonly Oid[]): Promise<boolean> =>
-  (await smallBlobs(quarantine, tips)) !== undefined
+  (await followed(quarantine, tips))?.leadsToAll === true
 
 /**
- * The blobs that could be pointers, read from the files in quarantine. `undefined` if only git can tell: the push is large, or
- * refers to objects that are not in the latest commits of the branches, such as a file that was moved.
+ * Follows the tips of a push. `undefined` if only git can: the push is large, or refers to objects that are not in the latest commits
+ * of the branches, such as a file that was moved.
  */
-async function smallBlobs(
-  quarantine: QuarantinedRepository,
-  tips: readonly Oid[],
-): Promise<readonly Buffer[] | undefined> {
+async function followed(quarantine: QuarantinedRepository, tips: readonly Oid[]): Promise<SmallPush | undefined> {
   const { base } = quarantine
   const objects = await objectsIn(quarantine)
   const branches = objects && (await readRefFiles(base, 'refs/heads', { broken: 'omit' }))
   if (!branches || branches === 'ask') return undefined
-  return new SmallPush(base, objects, new Set(branches.map(({ oid }) => oid))).blobsOf(tips)
+  const push = new SmallPush(base, objects, new Set(branches.map(({ oid }) => oid)))
+  return (await push.follow(tips)) ? push : undefined
 }
 
 class SmallPush {
   readonly #base: Repository
   readonly #objects: ReadonlyMap<string, PushedObject>
   readonly #branchTips: ReadonlySet<Oid>
+  readonly #found = new Set<string>()
   readonly #blobs = new Set<Buffer>()
   readonly #compared = new Set<string>()
   #entries = 0
@@ -71,7 +71,18 @@ class SmallPush {
     this.#branchTips = branchTips
   }
 
-  async blobsOf(tips: readonly Oid[]): Promise<readonly Buffer[] | undefined> {
+  /** The blobs found that could be pointers. */
+  get blobs(): readonly Buffer[] {
+    return [...this.#blobs]
+  }
+
+  /** Whether each object of the push was found. */
+  get leadsToAll(): boolean {
+    return this.#found.size === this.#objects.size
+  }
+
+  /** False if only git can tell whether anything is missing. */
+  async follow(tips: readonly Oid[]): Promise<boolean> {
     const open = [...tips]
     const seen = new Set<Oid>()
     for (let oid = open.pop(); oid !== undefined; oid = open.pop()) {
@@ -80,30 +91,37 @@ class SmallPush {
       if (this.#branchTips.has(oid)) continue
       const tagged = this.#tagged(oid)
       if (tagged) {
-        open.push(tagged)
+        if (tagged.type !== (this.#objects.get(tagged.oid)?.type ?? 'commit')) return false
+        open.push(tagged.oid)
         continue
       }
       const commit = this.#commit(oid)
       if (!commit) {
         if (await this.#isOfBranch(oid)) continue
-        return undefined
+        return false
       }
       open.push(...commit.parents)
       const parent = commit.parents[0]
       const before = parent && (this.#commit(parent) ?? (await readCommit(this.#base, parent)))
-      if (parent && !before) return undefined
-      if (!(await this.#compare(commit.tree, before?.tree))) return undefined
+      if (parent && !before) return false
+      if (!(await this.#compare(commit.tree, before?.tree))) return false
     }
-    return [...this.#blobs]
+    return true
   }
 
-  /** What a new annotated tag of a commit, or of such a tag, refers to. */
-  #tagged(oid: Oid): Oid | undefined {
-    const found = this.#objects.get(oid)
+  #object(oid: Oid): PushedObject | undefined {
+    const object = this.#objects.get(oid)
+    if (object) this.#found.add(oid)
+    return object
+  }
+
+  /** What a new annotated tag of a commit, or of such a tag, says that it refers to. */
+  #tagged(oid: Oid): { readonly oid: Oid; readonly type: string } | undefined {
+    const found = this.#object(oid)
     const text = found?.type === 'tag' ? found.content?.toString('latin1', 0, 70) : undefined
-    return text === undefined
-      ? undefined
-      : parseOid(/^object ([0-9a-f]{40})\ntype (?:commit|tag)\n/.exec(text)?.[1] ?? '')
+    const [, target = '', type = ''] = /^object ([0-9a-f]{40})\ntype (commit|tag)\n/.exec(text ?? '') ?? []
+    const parsed = parseOid(target)
+    return parsed && { oid: parsed, type }
   }
 
   /** Whether a branch has the commit in its history, with all that it leads to. False if only git can tell. */
@@ -113,7 +131,7 @@ class SmallPush {
   }
 
   #commit(oid: Oid): { tree: Oid; parents: readonly Oid[] } | undefined {
-    const found = this.#objects.get(oid)
+    const found = this.#object(oid)
     return found?.type === 'commit' && found.content ? parseCommit(oid, found.content) : undefined
   }
 
@@ -130,7 +148,7 @@ class SmallPush {
     for (const { name, type, oid } of entries) {
       const was = old.get(name)
       if (type === 'commit' || (was?.oid === oid && was.type === type)) continue
-      const object = this.#objects.get(oid)
+      const object = this.#object(oid)
       if (object?.type !== type) return false
       if (type === 'blob') {
         if (object.content) this.#blobs.add(object.content)
@@ -140,7 +158,7 @@ class SmallPush {
   }
 
   #newEntries(tree: Oid): readonly TreeEntry[] | undefined {
-    const found = this.#objects.get(tree)
+    const found = this.#object(tree)
     return found?.type === 'tree' && found.content ? parseTree(found.content) : undefined
   }
 
@@ -150,6 +168,15 @@ class SmallPush {
 }
 
 const read = new WeakMap<QuarantinedRepository, ReturnType<typeof readQuarantine>>()
+
+/** Spares reading the objects of a push from the files in quarantine. */
+export function knowObjects(quarantine: QuarantinedRepository, objects: readonly NewObject[]): void {
+  const known = objects.map(({ oid, type, content }): [Oid, PushedObject] => [
+    oid,
+    { type, content: type === 'blob' && content.length > maxPointerBytes ? undefined : content },
+  ])
+  read.set(quarantine, Promise.resolve(new Map(known)))
+}
 
 /** Read once: all objects of the push are there before it is decided on. */
 function objectsIn(quarantine: QuarantinedRepository): ReturnType<typeof readQuarantine> {

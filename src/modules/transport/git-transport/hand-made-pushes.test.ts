@@ -1,69 +1,16 @@
 import { spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { deflateSync } from 'node:zlib'
 import { expect } from 'vitest'
+import { deltaOf, entry, type Kind, type Made, made, packOf, randomOf } from '../../../../test/made-packs.ts'
 import { run } from '../../../../test/programs/run.ts'
 import { temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { gitEnvironment } from '../../../git/runner/environment.ts'
 import { gitCommands, linesOf, storedProject } from '../../repository/commits/testing.ts'
 
-type Kind = 'commit' | 'tree' | 'blob' | 'tag'
-type Made = { readonly kind: Kind; readonly oid: string; readonly content: Buffer }
-
 const env = gitEnvironment(process.env['PATH']!)
 const zero = '0'.repeat(40)
 const packet = (text: string): string => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
-
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-function made(kind: Kind, content: Buffer): Made {
-  return { kind, content, oid: hash('sha1', Buffer.concat([Buffer.from(`${kind} ${content.length}\0`), content])) }
-}
-
-const types = { commit: 1, tree: 2, blob: 3, tag: 4, delta: 7 }
-
-function entry(type: keyof typeof types, content: Buffer, base?: string): Buffer {
-  const head: number[] = []
-  let size = content.length
-  let byte = (types[type] << 4) | (size & 15)
-  for (size >>= 4; size > 0; size >>= 7) {
-    head.push(byte | 0x80)
-    byte = size & 127
-  }
-  head.push(byte)
-  return Buffer.concat([Buffer.from(head), Buffer.from(base ?? '', 'hex'), deflateSync(content)])
-}
-
-const varint = (size: number): number[] => (size < 128 ? [size] : [(size & 127) | 128, ...varint(size >> 7)])
-
-/** A delta that takes nothing of its base, whose size it names. */
-function deltaOf(base: Made, target: Made): Buffer {
-  const parts: Buffer[] = [Buffer.from([...varint(base.content.length), ...varint(target.content.length)])]
-  for (let at = 0; at < target.content.length; at += 127) {
-    const part = target.content.subarray(at, at + 127)
-    parts.push(Buffer.from([part.length]), part)
-  }
-  return entry('delta', Buffer.concat(parts), base.oid)
-}
-
-function packOf(entries: readonly Buffer[]): Buffer {
-  const header = Buffer.alloc(12)
-  header.write('PACK')
-  header.writeUInt32BE(2, 4)
-  header.writeUInt32BE(entries.length, 8)
-  const body = Buffer.concat([header, ...entries])
-  return Buffer.concat([body, hash('sha1', body, 'buffer')])
-}
 
 /** The outcome of each ref in the report, `ok` or `ng`; `unpack` is that of the objects. */
 function outcomesOf(response: Buffer): Record<string, string> {

@@ -106,11 +106,11 @@ function beginPush(world: World, { full_path }: TestProject, whole: Buffer, firs
 }
 
 describe('a small push', () => {
-  test('needs one process for its objects, and none without objects', async ({ world }) => {
+  test('needs no process', async ({ world }) => {
     await using folder = await temporaryFolder()
     const { url, commit, push, tip } = await pushed(world, folder.path)
     const second = await commit('file', 'two\n')
-    expect(await subcommands(world, () => push('-q', url, 'main'))).toEqual(['unpack-objects'])
+    expect(await subcommands(world, () => push('-q', url, 'main'))).toEqual([])
     expect(await tip('main')).toBe(second)
     expect(await subcommands(world, () => push('-q', url, 'main:other'))).toEqual([])
     expect(await tip('other')).toBe(second)
@@ -129,10 +129,7 @@ describe('a small push', () => {
         options?.lane === 'transfer' ? [{ command: words[1], nested: options.nested, caller: options.caller }] : [],
       )
       const share = { nested: false, caller: `user ${world.root.id}` }
-      expect(transfers).toEqual([
-        { command: 'unpack-objects', ...share },
-        { command: 'rev-list', ...share },
-      ])
+      expect(transfers).toEqual([{ command: 'rev-list', ...share }])
     } finally {
       starts.mockRestore()
     }
@@ -150,7 +147,7 @@ describe('a small push', () => {
       return outcome.err
     }
     const second = await commit('file', 'two\n')
-    expect(await subcommands(world, () => push(url, 'main'))).toEqual(['unpack-objects'])
+    expect(await subcommands(world, () => push(url, 'main'))).toEqual([])
     expect(await tip('main')).toBe(second)
     expect(await subcommands(world, () => push(url, 'main:topic'))).toEqual([])
     expect(await tip('topic')).toBe(second)
@@ -164,18 +161,20 @@ describe('a small push', () => {
     ).toHaveLength(2)
   })
 
-  test('needs one process, too, on an earlier commit of a branch, and for an annotated tag', async ({ world }) => {
+  test('needs no process for an earlier commit of a branch, and one for the ref of an annotated tag', async ({
+    world,
+  }) => {
     await using folder = await temporaryFolder()
     const { url, commit, push, tip } = await pushed(world, folder.path)
     for (const text of ['two', 'three', 'four']) await commit('file', `${text}\n`)
     await push('-q', url, 'main')
     await git(folder.path, 'switch', '-q', '-c', 'topic', 'main~2')
     const topic = await commit('other', 'text\n')
-    expect(await subcommands(world, () => push('-q', url, 'topic'))).toEqual(['unpack-objects'])
+    expect(await subcommands(world, () => push('-q', url, 'topic'))).toEqual([])
     expect(await tip('topic')).toBe(topic)
     expect(await subcommands(world, () => push('-q', url, 'main~2:refs/heads/earlier'))).toEqual([])
     await git(folder.path, 'tag', '-am', 'First', 'v1', 'main~1')
-    expect(await subcommands(world, () => push('-q', url, 'v1'))).toEqual(['unpack-objects', 'update-ref'])
+    expect(await subcommands(world, () => push('-q', url, 'v1'))).toEqual(['update-ref'])
     const refs = await git(folder.path, 'ls-remote', url, 'v1', 'v1^{}')
     expect(refs).toContain((await git(folder.path, 'rev-parse', 'v1^{commit}')).trim())
   })

@@ -1,0 +1,184 @@
+import { inflateSync } from 'node:zlib'
+import type { Oid } from '../format/oid.ts'
+import type { ObjectType } from './cat-file.ts'
+import { type NewObject, newObject } from './objects.ts'
+
+/** What all objects of a pack, and each one that a delta builds on, may have: larger ones are left to git, which needs less memory. */
+const maxContentBytes = 1024 * 1024
+
+const headerBytes = 12
+const trailerBytes = 20
+
+/** By the number of a type in a pack (gitformat-pack). */
+const types: readonly (ObjectType | undefined)[] = [undefined, 'commit', 'tree', 'blob', 'tag']
+const offsetDelta = 6
+const oidDelta = 7
+
+/** What a delta builds on: an object that the repository has. */
+export type Base = { readonly type: ObjectType; readonly content: Buffer }
+
+/** Something about a pack that is not known here to be right: git has to tell. */
+class Unusual extends Error {
+  override name = 'Unusual'
+}
+
+/**
+ * The objects of a small pack whose hash was checked, in its order. `readBase` reads an object of at most so many bytes that the repository has.
+ * `undefined` if the pack is malformed or large, or lacks what a delta builds on.
+ */
+export async function readPack(
+  pack: Buffer,
+  readBase: (oid: Oid, maxBytes: number) => Promise<Base | undefined>,
+): Promise<readonly NewObject[] | undefined> {
+  try {
+    return await new SmallPack(pack, readBase).objects()
+  } catch (error) {
+    if (error instanceof Unusual) return undefined
+    throw error
+  }
+}
+
+class SmallPack {
+  readonly #pack: Buffer
+  readonly #readBase: (oid: Oid, maxBytes: number) => Promise<Base | undefined>
+  readonly #end: number
+  #at = headerBytes
+  #leftBytes = maxContentBytes
+  readonly #byOffset = new Map<number, NewObject>()
+  readonly #byOid = new Map<Oid, NewObject>()
+
+  constructor(pack: Buffer, readBase: (oid: Oid, maxBytes: number) => Promise<Base | undefined>) {
+    this.#pack = pack
+    this.#readBase = readBase
+    this.#end = pack.length - trailerBytes
+  }
+
+  async objects(): Promise<readonly NewObject[]> {
+    for (let left = this.#pack.readUInt32BE(8); left > 0; left--) {
+      const start = this.#at
+      const object = await this.#next(start)
+      if (this.#byOid.has(object.oid)) throw new Unusual()
+      this.#byOffset.set(start, object)
+      this.#byOid.set(object.oid, object)
+    }
+    if (this.#at !== this.#end) throw new Unusual()
+    return [...this.#byOid.values()]
+  }
+
+  async #next(start: number): Promise<NewObject> {
+    const first = this.#byte()
+    const number = (first >> 4) & 7
+    const size = first & 0x80 ? (first & 15) + 16 * this.#size() : first & 15
+    const type = types[number]
+    if (type) return newObject(type, this.#inflated(size))
+    if (number === offsetDelta) {
+      const base = this.#byOffset.get(start - this.#distance())
+      if (base) return this.#applied(base, size)
+    } else if (number === oidDelta) {
+      const oid = this.#oid()
+      const base = this.#byOid.get(oid) ?? (await this.#readBase(oid, maxContentBytes))
+      if (base) return this.#applied(base, size)
+    }
+    throw new Unusual()
+  }
+
+  #applied({ type, content }: Base, deltaBytes: number): NewObject {
+    const target = applyDelta(content, this.#inflated(deltaBytes), this.#leftBytes)
+    this.#leftBytes -= target.length
+    return newObject(type, target)
+  }
+
+  #byte(): number {
+    if (this.#at >= this.#end) throw new Unusual()
+    return this.#pack[this.#at++]!
+  }
+
+  #size(): number {
+    return readSize(() => this.#byte())
+  }
+
+  /** Each byte after the first counts one more (gitformat-pack, "offset encoding"). */
+  #distance(): number {
+    let byte = this.#byte()
+    let distance = byte & 127
+    while (byte & 0x80) {
+      byte = this.#byte()
+      distance = (distance + 1) * 128 + (byte & 127)
+      if (distance > this.#end) throw new Unusual()
+    }
+    return distance
+  }
+
+  #oid(): Oid {
+    const oid = this.#pack.toString('hex', this.#at, this.#at + trailerBytes) as Oid
+    this.#at += trailerBytes
+    if (this.#at > this.#end) throw new Unusual()
+    return oid
+  }
+
+  #inflated(size: number): Buffer {
+    if (size > this.#leftBytes) throw new Unusual()
+    this.#leftBytes -= size
+    const { content, consumed } = inflateStart(this.#pack.subarray(this.#at, this.#end), size)
+    this.#at += consumed
+    return content
+  }
+}
+
+/** Inflates what the bytes begin with, and tells how many of them that took. */
+function inflateStart(bytes: Buffer, size: number): { content: Buffer; consumed: number } {
+  const options = { info: true, maxOutputLength: size + 1, chunkSize: Math.max(64, size + 1) }
+  let inflated: { buffer: Buffer; engine: { bytesWritten: number } }
+  try {
+    inflated = inflateSync(bytes, options) as unknown as typeof inflated
+  } catch {
+    throw new Unusual()
+  }
+  if (inflated.buffer.length !== size) throw new Unusual()
+  return { content: inflated.buffer, consumed: inflated.engine.bytesWritten }
+}
+
+/** Seven bits in each byte, the lowest first. */
+function readSize(next: () => number): number {
+  let [size, scale] = [0, 1]
+  for (;;) {
+    const byte = next()
+    size += (byte & 127) * scale
+    if (!(byte & 0x80)) return size
+    scale *= 128
+    if (scale > maxContentBytes) throw new Unusual()
+  }
+}
+
+/** The content that a delta makes of its base (gitformat-pack, "deltified representation"). */
+function applyDelta(base: Buffer, delta: Buffer, maxBytes: number): Buffer {
+  let at = 0
+  const next = () => {
+    if (at >= delta.length) throw new Unusual()
+    return delta[at++]!
+  }
+  const [baseBytes, targetBytes] = [readSize(next), readSize(next)]
+  if (baseBytes !== base.length || targetBytes > maxBytes) throw new Unusual()
+  const target = Buffer.alloc(targetBytes)
+  let written = 0
+  while (at < delta.length) {
+    const instruction = next()
+    const [source, start, length] =
+      instruction & 0x80
+        ? [base, numberOf(instruction & 15, next), numberOf((instruction >> 4) & 7, next) || 0x10000]
+        : [delta, at, instruction]
+    if (length === 0 || start + length > source.length || written + length > targetBytes) throw new Unusual()
+    source.copy(target, written, start, start + length)
+    written += length
+    if (source === delta) at += length
+  }
+  if (written !== targetBytes) throw new Unusual()
+  return target
+}
+
+/** A number of which only the bytes are there whose bits are set, the lowest first. */
+function numberOf(bits: number, next: () => number): number {
+  let number = 0
+  for (let scale = 1; bits > 0; bits >>= 1, scale *= 256) if (bits & 1) number += next() * scale
+  return number
+}
