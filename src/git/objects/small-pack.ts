@@ -23,7 +23,7 @@ class Unusual extends Error {
 }
 
 /**
- * The objects of a small pack whose hash was checked, in its order. `readBase` reads an object of at most so many bytes that the repository has.
+ * The objects of a small pack whose hash was checked, in its order. `readBase` reads an object that the repository has, of at most `maxBytes`.
  * `undefined` if the pack is malformed or large, or lacks what a delta builds on.
  */
 export async function readPack(
