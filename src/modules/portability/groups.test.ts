@@ -190,6 +190,23 @@ describe('archives of groups', () => {
     })
   })
 
+  test('403 and no group while an administrator has disabled imports of archives', async ({ world }) => {
+    const { root } = await stage(world)
+    const archive = await groupExportOf(world, root.id)
+    const zoe = await world.user()
+    const path = unique('closed')
+    await world.settings({ import_sources: ['git', 'github', 'gitea'] })
+    for (const who of [zoe, world.root])
+      expect(await importInto(who, archive, { name: path, path })).toMatchObject({
+        status: 403,
+        json: { message: '403 Forbidden' },
+      })
+    expect((await world.root.get(`/groups/${path}`)).status).toBe(404)
+    await world.settings({ import_sources: ['gitlab_project'] })
+    expect((await importInto(zoe, archive, { name: path, path })).status).toBe(202)
+    await runGroupImports(world)
+  })
+
   test('a group stays empty if the importer has lost the right to change it meanwhile', async ({ world }) => {
     const { root } = await stage(world)
     const archive = await groupExportOf(world, root.id)

@@ -32,7 +32,7 @@ export const outbound = {
   ),
   import_sources: choices(
     sources,
-    'Enabled import sources; supported are `git` (a URL), `gitlab_project` (archives), `github` and `gitea`',
+    'Enabled import sources; supported are `git` (a URL), `gitlab_project` (archives of projects and groups), `github` and `gitea`',
     sources,
   ),
   max_import_size: count(10_240, 'Maximum size of an imported repository in MB; 0 for no limit'),

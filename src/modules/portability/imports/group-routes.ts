@@ -6,7 +6,7 @@ import { accepted, instance, Message } from '../../instance/index.ts'
 import { importGroupArchive } from './group-jobs.ts'
 import { archiveLimit } from './limit.ts'
 import { insertArchiveImport } from './queries.ts'
-import { acceptArchive } from './service.ts'
+import { acceptArchive, requireArchiveImports } from './service.ts'
 
 export const groupImportRoutes = [
   endpoint({
@@ -27,6 +27,7 @@ export const groupImportRoutes = [
     status: 202,
     returns: Message,
     async handle({ params: { file, ...input }, ctx }) {
+      requireArchiveImports(ctx)
       const digest = await acceptArchive(ctx, file)
       await createGroup(ctx, { ...input, visibility: 'private' }, async (tx, groupId) => {
         const userId = ctx.actor!.id
