@@ -9,7 +9,7 @@ import { ParameterError } from './parameter-error.ts'
 import type { ParamsOf } from './params-of.ts'
 import type { RawParams } from './raw.ts'
 import type { Reader } from './reader.ts'
-import { integerReader, numberReader, readBoolean, textReader } from './scalars.ts'
+import { booleanReader, integerReader, numberReader, textReader } from './scalars.ts'
 import { alternatives, isNullable, isNullSchema, isOptional, literals, type ParamSchema } from './schema.ts'
 import { UploadedFile } from './uploaded-file.ts'
 import { hasNoValidValue, isInvalid, Violation } from './violation.ts'
@@ -127,7 +127,7 @@ function singleReader(schema: ParamSchema, plan: Plan): Reader {
   if (values !== undefined) return enumReader(values, schema.ignoreCase)
   switch (schema.type) {
     case 'boolean':
-      return readBoolean
+      return booleanReader(schema)
     case 'integer':
       return integerReader(schema)
     case 'number':

@@ -16,6 +16,20 @@ export function readBoolean(raw: RawValue): boolean | Violation {
   return raw === 1 ? true : raw === 0 ? false : isInvalid
 }
 
+/** With `onlyFalse`, true is rejected for that reason. */
+export function booleanReader({
+  onlyFalse,
+}: {
+  onlyFalse?: string | undefined
+}): (raw: RawValue) => boolean | Violation {
+  if (onlyFalse === undefined) return readBoolean
+  const isRefused = new Violation(`must be false: ${onlyFalse}`)
+  return (raw) => {
+    const value = readBoolean(raw)
+    return value === true ? isRefused : value
+  }
+}
+
 const integer = /^[+-]?\d{1,16}$/
 const decimal = /^[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})(e[+-]?\d{1,3})?$/i
 

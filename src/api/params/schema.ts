@@ -39,6 +39,8 @@ export type ParamSchema = TSchema & {
   violation?: string
   /** `true`: compares words case-insensitively. */
   ignoreCase?: boolean
+  /** Why true is rejected. */
+  onlyFalse?: string
   /** Values that the handler accepts and checks itself: an enumeration in the documentation. */
   known?: readonly unknown[]
   /** `true`: the values are access levels, which the documentation names. */

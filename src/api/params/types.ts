@@ -57,8 +57,13 @@ export const Filled = <const O extends Omit<TextOptions, 'blank'>>(options?: O):
 export const FilePath = <const O extends Omit<TextOptions, 'pattern'>>(options?: O): Defaulted<TUnsafe<string>, O> =>
   made({ type: 'string', filePath: true }, options)
 
+export type FlagOptions = ParamOptions<boolean> & {
+  /** Rejects true, and says why: a parameter that protects something must not be ignored where that does not exist. */
+  onlyFalse?: string
+}
+
 /** Accepts true, 1, on, t, y, yes and their opposites. */
-export const Flag = <const O extends ParamOptions<boolean>>(options?: O): Defaulted<TUnsafe<boolean>, O> =>
+export const Flag = <const O extends FlagOptions>(options?: O): Defaulted<TUnsafe<boolean>, O> =>
   made({ type: 'boolean' }, options)
 
 export type BoundedOptions = ParamOptions<number> & { minimum?: number; maximum?: number }

@@ -75,6 +75,7 @@ export { resolveHeld } from './notes/discussion-service.ts'
 export { Note, noteTypeOf } from './notes/entity.ts'
 export { noteMentions } from './notes/mentions.ts'
 export { forgetNameAfterDeletion } from './notes/name-job.ts'
+export { internalFlags } from './notes/params.ts'
 export { hasUnresolved, unresolvedPositions, unresolvedSql } from './notes/queries.ts'
 export { type NoteRow, visibleNote } from './notes/record-queries.ts'
 export {

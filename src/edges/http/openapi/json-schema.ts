@@ -27,6 +27,7 @@ const ours: ReadonlySet<string> = new Set([
   'needed',
   'requiredUnless',
   'newerName',
+  'onlyFalse',
   'known',
   'levels',
   'title',

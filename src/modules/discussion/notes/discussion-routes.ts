@@ -19,6 +19,7 @@ import {
   noteBody as body,
   describedBy,
   discussionId as discussion_id,
+  internalFlags,
   positionInCommit,
   positionInVersion,
   quickActionsOf,
@@ -37,7 +38,10 @@ function positionOf(type: NoteableType): { readonly position: typeof positionInV
 }
 
 /** What changes a note of a discussion that can be resolved; other notes only have a text. */
-const change = Params({ body: Optional(body), resolved: Optional(resolved) }, { exactlyOneOf: ['body', 'resolved'] })
+const change = Params(
+  { body: Optional(body), resolved: Optional(resolved), ...internalFlags },
+  { exactlyOneOf: ['body', 'resolved'] },
+)
 
 /** Endpoints of discussions of one kind of noteable. */
 export function discussionRoutesOf<T extends { readonly facts: Facts }, A extends string, P extends TObject>(
@@ -82,7 +86,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       ),
       subject: about.subject,
       allow: 'comment',
-      params: Params({ body, ...positionOf(about.type), created_at }),
+      params: Params({ body, ...positionOf(about.type), created_at, ...internalFlags }),
       returns: variants(Discussion, AppliedActions),
       async handle({ subject, params, ctx }) {
         const made = await beginDiscussion(ctx, about.discussed(subject), {
@@ -116,7 +120,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       summary: `Reply to ${withArticle(about.noun)} discussion`,
       subject: about.subject,
       allow: 'comment',
-      params: Params({ discussion_id, body, created_at }),
+      params: Params({ discussion_id, body, created_at, ...internalFlags }),
       ...describedBy(quickActionsOf(about.type)),
       returns: variants(Note, AppliedActions),
       async handle({ subject, params, ctx }) {
@@ -147,7 +151,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       ...(resolvable && { description: 'Edits the text or resolves the note.' }),
       subject: of,
       allow: resolvable ? about.read : ('admin_note' as A),
-      params: resolvable ? change : (Params({ body }) as unknown as typeof change),
+      params: resolvable ? change : (Params({ body, ...internalFlags }) as unknown as typeof change),
       returns: Note,
       handle: ({ subject, params, ctx }) => changeNote(ctx, subject, params),
     }),

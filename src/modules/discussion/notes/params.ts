@@ -1,4 +1,4 @@
-import { FilePath, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import { FilePath, Flag, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
 import { maxPathLength } from '../../../git/format/path-length.ts'
 import { isPlanned, type NoteableType } from '../noteables/kinds.ts'
 
@@ -49,6 +49,16 @@ export const positionInCommit = Optional(
 
 export const discussionId = Text({ description: 'ID of the discussion' })
 export const noteBody = Text({ description: 'Text of the note in Markdown' })
+
+const notInternal = Optional(
+  Flag({
+    description: 'Only false: internal notes are not available',
+    onlyFalse: 'internal notes are not available',
+  }),
+)
+
+/** What newer and older clients send with a note that only members may read. It would be public if they were ignored. */
+export const internalFlags = { internal: notInternal, confidential: notInternal }
 
 /** For the documentation of endpoints that take a text: only planned kinds have quick actions. */
 export const quickActionsOf = (type: NoteableType): string => (isPlanned(type) ? quickActions : '')

@@ -6,7 +6,7 @@ import { OneOf, Optional, Params, Timestamp } from '../../../api/params/types.ts
 import { type DiscussedSubject, withArticle } from '../noteables/noteable.ts'
 import { AppliedActions } from '../quick-actions/entity.ts'
 import { Note } from './entity.ts'
-import { noteBody as body, describedBy, quickActionsOf } from './params.ts'
+import { noteBody as body, describedBy, internalFlags, quickActionsOf } from './params.ts'
 import { noteRow, notesOf } from './record-queries.ts'
 import { createNote, editNote, isApplied, removeNote } from './service.ts'
 import { noteOf } from './subject.ts'
@@ -51,7 +51,11 @@ export function noteRoutesOf<T extends { readonly facts: Facts }, A extends stri
       summary: `Create ${withArticle(about.noun)} note`,
       subject: about.subject,
       allow: 'comment',
-      params: Params({ body, created_at: Optional(Timestamp({ description: 'Creation time; only for owners' })) }),
+      params: Params({
+        body,
+        created_at: Optional(Timestamp({ description: 'Creation time; only for owners' })),
+        ...internalFlags,
+      }),
       ...describedBy(quickActionsOf(about.type)),
       returns: variants(Note, AppliedActions),
       async handle({ subject, params, ctx }) {
@@ -70,7 +74,7 @@ export function noteRoutesOf<T extends { readonly facts: Facts }, A extends stri
       description: 'Authors edit their own notes; maintainers edit all.',
       subject: of,
       allow: 'admin_note',
-      params: Params({ body }),
+      params: Params({ body, ...internalFlags }),
       returns: Note,
       handle: ({ subject, params, ctx }) => editNote(ctx, subject, params.body),
     }),

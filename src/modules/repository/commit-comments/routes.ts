@@ -3,7 +3,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { FilePath, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
 import { maxPathLength } from '../../../git/format/path-length.ts'
-import { discussionRoutesOf } from '../../discussion/index.ts'
+import { discussionRoutesOf, internalFlags } from '../../discussion/index.ts'
 import { CommitComment, CommitCommentCreated } from './entity.ts'
 import { commentsOf, commitCommentRow } from './queries.ts'
 import { createComment } from './service.ts'
@@ -35,6 +35,7 @@ export const commitCommentRoutes = [
       path: Optional(FilePath({ maxLength: maxPathLength, description: 'Path after the commit' })),
       line: Optional(Whole({ description: 'Position in the new file; needed with a path' })),
       line_type: OneOf(['new', 'old'], { default: 'new', description: 'Type of the line' }),
+      ...internalFlags,
     }),
     returns: CommitCommentCreated,
     async handle({ subject, params, ctx }) {
