@@ -57,19 +57,22 @@ export async function writePassword(tx: Tx, id: number, digest: string, expired:
   await tx.run(sql`update access_tokens set revoked = true where user_id = ${id} and kind = 'oauth' and not revoked`)
 }
 
-/** Links the user to this account at the provider, replacing an earlier one. */
-export const saveIdentity = (
+/** Links the user to this account at the provider, replacing an earlier one. False if it is as it was. */
+export const saveIdentity = async (
   tx: Tx,
   userId: number,
   identity: { provider: string; externUid: string; samlProviderId?: number },
-): Promise<number> =>
-  tx.run(sql`
+): Promise<boolean> =>
+  (await tx.run(sql`
     insert into identities (user_id, provider, extern_uid, saml_provider_id)
     values (${userId}, ${identity.provider}, ${identity.externUid}, ${identity.samlProviderId ?? null})
     on conflict (user_id, provider) do update
       set extern_uid = excluded.extern_uid,
         saml_provider_id = coalesce(excluded.saml_provider_id, identities.saml_provider_id)
-  `)
+      where (identities.extern_uid, identities.saml_provider_id) is distinct from (
+        excluded.extern_uid, coalesce(excluded.saml_provider_id, identities.saml_provider_id)
+      )
+  `)) > 0
 
 /** False if the user has no identity at this provider. */
 export const deleteIdentity = async (tx: Tx, userId: number, provider: string): Promise<boolean> =>

@@ -4,6 +4,7 @@ import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import type { Tx } from '../../../db/db.ts'
 import { notify } from '../../../db/notifications.ts'
 import { emit } from '../../../events/log.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { violationsOf } from '../../../kernel/violations.ts'
 import { acceptAvatar, renamePersonalNamespace, saveAvatar } from '../../namespaces/index.ts'
@@ -14,6 +15,7 @@ import {
   saveIdentity,
   type UserAttributes,
   updateUser,
+  userAttributeNames,
   writePassword,
 } from './edit-queries.ts'
 import { dropHeldEmail, holdEmail, isOthersEmail, ownsEmail, replaceEmail } from './email-queries.ts'
@@ -56,6 +58,10 @@ function attributesOf(input: UserInput, held: UserRow, projectsLimit: number): P
   return held.external ? { can_create_group: true, projects_limit: projectsLimit, ...given } : given
 }
 
+/** The attributes among parameters. */
+const attributesAmong = (given: Partial<UserAttributes>): Partial<UserAttributes> =>
+  Object.fromEntries(userAttributeNames.map((name) => [name, given[name]]))
+
 /** With `reset_password`, the password is random and valid only until the user follows the link in the mail. */
 async function digestOfNew(ctx: Ctx, { password, reset_password }: UserInput): Promise<string | undefined> {
   if (reset_password) return digestPassword(randomBytes(24).toString('base64url'))
@@ -75,7 +81,7 @@ function asEditConflict(error: unknown): never {
 /**
  * Changes the given attributes. Throws `taken_by_another` if another user has the name or address. Sends a confirmation
  * mail to a new address, unless `skip_reconfirmation`; a new password must be changed at the next sign-in, unless the
- * caller sets their own.
+ * caller sets their own. Values as they are leave no trace.
  */
 export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promise<UserRow> {
   const passwordDigest = await digestOfNew(ctx, input)
@@ -98,11 +104,13 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
       if (violations) throw invalidFields(violations)
       // Before the username, as when a user is created.
       if (hasNewEmail && (await isOthersEmail(tx, held.id, next.email))) throw editConflict(emailTaken)
-      await updateUser(tx, held.id, attributes)
+      const changed = changedNames(held, attributesAmong(attributes))
+      if (changed.length > 0) await updateUser(tx, held.id, attributes)
       if (next.username !== held.username || next.name !== held.name) await rename(tx, held, next)
       if (hasNewEmail) await changeEmail(tx, ctx, held, input)
       // A reader of the mail to a wrong address must not take over the account once that was noticed.
-      else if (input.email !== undefined) await dropHeldEmail(tx, held.id)
+      const dropsEmail = !hasNewEmail && input.email !== undefined && (await dropHeldEmail(tx, held.id)) > 0
+      if (hasNewEmail || dropsEmail) changed.push('email')
       if (attributes.public_email && !(await ownsEmail(tx, held.id, attributes.public_email)))
         throw invalidFields({ public_email: ['is not an email you own'] })
       const chosen = attributes.commit_email
@@ -112,17 +120,19 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
         await deleteLinks(tx, held.id, 'password')
         const expires = held.id !== ctx.actor?.id && !input.reset_password
         await writePassword(tx, held.id, passwordDigest, expires)
+        changed.push(input.reset_password ? 'reset_password' : 'password')
       }
       if (input.reset_password)
         await sendLink(tx, ctx, 'password', next, input.skip_reconfirmation ? next.email : held.email)
-      await changeIdentity(tx, held.id, input)
-      if (avatar !== undefined) await saveAvatar(tx, 'user', held.id, avatar)
+      if (await changeIdentity(tx, held.id, input)) changed.push('provider')
+      if (avatar !== undefined && (await saveAvatar(tx, 'user', held.id, avatar))) changed.push('avatar')
+      if (changed.length === 0) return held
       await emit(tx, {
         kind: 'user_updated',
         actorId: ctx.actor?.id ?? null,
         payload: {
           user_id: held.id,
-          changed: Object.keys(input).filter((name) => name !== 'skip_reconfirmation'),
+          changed,
           email_confirmed: hasNewEmail && input.skip_reconfirmation === true,
         },
         facts: {
@@ -169,16 +179,16 @@ async function changeEmail(tx: Tx, ctx: Ctx, held: UserRow, input: UserInput): P
   await sendLink(tx, ctx, 'confirmation', held, email)
 }
 
-/** The id of a group's SAML provider is the group's id. */
-async function changeIdentity(tx: Tx, userId: number, input: UserInput): Promise<void> {
+/** The id of a group's SAML provider is the group's id. False if nothing changed. */
+async function changeIdentity(tx: Tx, userId: number, input: UserInput): Promise<boolean> {
   const { provider, group_id_for_saml } = input
   if (group_id_for_saml !== undefined) {
     if (provider !== samlProvider) throw invalidFields({ group_id_for_saml: [`needs provider ${samlProvider}`] })
     if (!(await isGroup(tx, group_id_for_saml))) throw notFound('Group')
   }
   const identity = identityIn(input)
-  if (!identity) return
-  await saveIdentity(tx, userId, {
+  if (!identity) return false
+  return saveIdentity(tx, userId, {
     ...identity,
     ...(group_id_for_saml !== undefined && { samlProviderId: group_id_for_saml }),
   })

@@ -6,6 +6,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { type FieldViolations, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
@@ -152,10 +153,9 @@ const concernsOthers = (group: GroupRow, input: GroupInput): boolean =>
 const renames = (group: Pick<GroupRow, 'path' | 'name'>, { path, name }: GroupInput): boolean =>
   (path !== undefined && path !== group.path) || (name !== undefined && name !== group.name)
 
-/** Changes the given attributes. A new path leaves redirects for the group and its content. */
+/** Changes the given attributes. A new path leaves redirects for the group and its content. Values as they are leave no trace. */
 export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<void> {
   let locksAccess = concernsOthers(group, input)
-  const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
   const avatar = await acceptAvatar(ctx, input.avatar)
   const edit = async (tx: Tx): Promise<'edited' | 'concerns others'> => {
     if (locksAccess) await lockAccess(tx)
@@ -190,8 +190,11 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
           : [],
     })
     if (violations) throw invalidFields(violations)
-    await updateGroupAttributes(tx, held.id, attributesOf(input))
-    if (avatar !== undefined) await saveAvatar(tx, 'group', held.id, avatar)
+    const attributes = attributesOf(input)
+    const changed = changedNames(held, { ...attributes, path: input.path })
+    if (changed.length > 0) await updateGroupAttributes(tx, held.id, attributes)
+    if (avatar !== undefined && (await saveAvatar(tx, 'group', held.id, avatar))) changed.push('avatar')
+    if (changed.length === 0) return 'edited'
     const path = input.path ?? held.path
     const name = input.name ?? held.name
     if (path !== held.path || name !== held.name) await rename(tx, held, parent, path, name)
@@ -206,7 +209,8 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
       actorId: ctx.actor!.id,
       payload: {
         changed,
-        ...(input.visibility && { from_visibility: visibilityName(held.visibility), visibility: input.visibility }),
+        ...(visibility !== undefined &&
+          changed.includes('visibility') && { from_visibility: visibilityName(held.visibility), visibility }),
       },
       facts: { ...(path !== held.path && { old_full_path: held.full_path }) },
     })

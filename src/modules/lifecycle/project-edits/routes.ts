@@ -27,7 +27,7 @@ export const projectEditRoutes = [
       const changeMirror = await acceptMirrorChange(ctx, subject, params)
       return editProject(ctx, subject, params, async (tx) => {
         if (params.default_branch !== undefined) await requireBranchStays(tx, subject.id, params.default_branch)
-        await changeMirror?.(tx)
+        return (await changeMirror?.(tx)) ?? []
       })
     },
   }),

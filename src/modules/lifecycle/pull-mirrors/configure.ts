@@ -72,14 +72,14 @@ const saveSource = (ctx: Ctx, tx: Tx, projectId: number, { url }: Destination, f
   })
 
 /**
- * Checks a change of a project's mirror. Returns the step that applies it, for a transaction that has locked the project;
- * `undefined` if nothing about the mirror is to change.
+ * Checks a change of a project's mirror. Returns the step that applies it, for a transaction that has locked the project, and
+ * resolves to the names of what it changed; `undefined` if nothing about the mirror is to change.
  */
 export async function acceptMirrorChange(
   ctx: Ctx,
   project: ProjectSubject,
   { import_url, ...input }: MirrorInput & { readonly import_url?: string },
-): Promise<((tx: Tx) => Promise<void>) | undefined> {
+): Promise<((tx: Tx) => Promise<string[]>) | undefined> {
   if (import_url === undefined && input.mirror === undefined && input.mirror_user_id === undefined) return undefined
   const source = import_url === undefined ? undefined : await acceptImportUrl(ctx, import_url)
   return (tx) => changeMirror(ctx, tx, project, input, source)
@@ -91,25 +91,32 @@ async function changeMirror(
   project: ProjectSubject,
   input: MirrorInput,
   source: Destination | undefined,
-): Promise<void> {
+): Promise<string[]> {
   const { mirror: was, mirror_user_id: current } = await findMirrorUser(tx, project.id)
   const becomes = input.mirror ?? was
   if (!becomes && source) throw invalidFields({ import_url: ['requires a mirror'] })
   if (!becomes && input.mirror_user_id !== undefined) throw invalidFields({ mirror_user_id: ['requires a mirror'] })
-  if (!becomes && !was) return
+  if (!becomes && !was) return []
   if (!becomes) {
     await saveMirror(tx, project.id, null)
     // With its credentials, also of an archived project: a new mirror needs a new URL.
     await deletePullMirror(tx, project.id)
-    return
+    return ['mirror']
   }
   if (!(await allowsNow(subject, 'admin_mirror', project.id, ctx, tx))) throw forbidden()
   requireMirrorsAvailable(ctx)
   if (!was && !source) throw blank()
   // Updates from a URL have the rights of the user who entered it.
   const usual = source || !was || current === null ? ctx.actor!.id : current
-  await saveMirror(tx, project.id, { userId: await userOf(ctx, input.mirror_user_id, usual) })
+  const userId = await userOf(ctx, input.mirror_user_id, usual)
+  await saveMirror(tx, project.id, { userId })
   if (source) await saveSource(ctx, tx, project.id, source, 0)
   await restartPullMirror(tx, project.id)
   await enqueue(tx, updatePullMirror, { projectId: project.id })
+  return [
+    ...(was ? [] : ['mirror']),
+    // Its credentials may differ even if it is shown alike.
+    ...(source ? ['import_url'] : []),
+    ...(userId === current ? [] : ['mirror_user_id']),
+  ]
 }

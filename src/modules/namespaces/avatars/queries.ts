@@ -13,20 +13,21 @@ const tables: Readonly<Record<AvatarOwner, Sql>> = {
   topic: raw('topics'),
 }
 
-/** Null removes the avatar. */
-export const saveAvatar = (
+/** Null removes the avatar. False if it is as it was. */
+export const saveAvatar = async (
   tx: Tx,
   owner: AvatarOwner,
   id: number,
   avatar: { filename: string; digest: Digest } | null,
-): Promise<number> =>
-  tx.run(
-    sql`
-      update ${tables[owner]}
-      set avatar = ${avatar?.filename ?? null}, avatar_digest = ${avatar?.digest ?? null}, updated_at = now()
-      where id = ${id}
-    `,
-  )
+): Promise<boolean> => {
+  const { filename = null, digest = null } = avatar ?? {}
+  const saved = await tx.run(sql`
+    update ${tables[owner]}
+    set avatar = ${filename}, avatar_digest = ${digest}, updated_at = now()
+    where id = ${id} and (avatar, avatar_digest) is distinct from (${filename}, ${digest})
+  `)
+  return saved > 0
+}
 
 /** The blob of an avatar by its owner and file name. */
 export const findAvatar = (

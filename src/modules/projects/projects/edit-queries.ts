@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { boolean, integer, nullable } from '../../../db/row.ts'
+import { boolean, integer, json, nullable, text } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { taken } from '../../../kernel/violations.ts'
 import type { Located } from '../repositories/location.ts'
@@ -170,6 +170,24 @@ const editable = new Set([
   'pages_access_level',
   'forking_access_level',
 ])
+
+/** Columns that an edit may set, of a project that is locked, beside those of its row. */
+export const attributesOf = async (tx: Tx, id: number) =>
+  (await tx.row(
+    {
+      description: nullable(text),
+      topics: json<string[]>(),
+      readme_path: nullable(text),
+      license_path: nullable(text),
+      license_key: nullable(text),
+      settings: json<StoredSettings>(),
+    },
+    sql`
+      select description, to_jsonb(topics) as topics, readme_path, license_path, license_key, settings
+      from projects
+      where id = ${id}
+    `,
+  ))!
 
 /** Changes columns and settings of a project. Returns the projects whose visibility this lowers: this one and its forks. */
 export async function updateProject(

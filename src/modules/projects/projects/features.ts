@@ -53,7 +53,8 @@ export const featureLevelsRow = {
 } satisfies Record<FeatureColumn, unknown>
 export type FeatureLevels = RowOf<typeof featureLevelsRow>
 
-const olderForms: Readonly<Record<string, FeatureColumn>> = {
+/** The column that the older form of each parameter changes. */
+export const olderForms: Readonly<Record<string, FeatureColumn>> = {
   issues_enabled: 'issues_access_level',
   merge_requests_enabled: 'merge_requests_access_level',
   jobs_enabled: 'builds_access_level',

@@ -29,6 +29,7 @@ import {
 import { openForWriting, openRepository } from '../repositories/open.ts'
 import { setAside } from '../repositories/set-aside.ts'
 import { unknownStorages } from '../repositories/storages.ts'
+import { changedOf } from './changed.ts'
 import {
   autoDevopsOf,
   insertProject,
@@ -188,13 +189,13 @@ export const movedConcurrently = (): Failure => conflict('The project was moved 
 
 /**
  * Changes the given attributes. A rename leaves a redirect at the old path. Runs `also` in the same transaction, with the
- * project locked.
+ * project locked; it resolves to the names of what it changed. Values as they are leave no trace.
  */
 export async function editProject(
   ctx: Ctx,
   project: ProjectSubject,
   input: ProjectInput & { default_branch?: string; repository_storage?: string },
-  also?: (tx: Tx) => Promise<void>,
+  also?: (tx: Tx) => Promise<readonly string[]>,
 ): Promise<ProjectRecordRow> {
   const { actor } = ctx
   const avatar = await acceptAvatar(ctx, input.avatar)
@@ -258,9 +259,10 @@ export async function editProject(
         ...(topics && { topics }),
         settings: settingsAmong(input),
       }
-      const lowered = await updateProject(tx, held.id, changes)
-      if (avatar !== undefined) await saveAvatar(tx, 'project', held.id, avatar)
-      await also?.(tx)
+      const { isChanged, among } = await changedOf(tx, held, changes)
+      const lowered = isChanged ? await updateProject(tx, held.id, changes) : []
+      const hasNewAvatar = avatar !== undefined && (await saveAvatar(tx, 'project', held.id, avatar))
+      const changed = [...among(input), ...(hasNewAvatar ? ['avatar'] : []), ...((await also?.(tx)) ?? [])]
       // Last, so that a refusal above leaves HEAD unchanged. If the commit fails, the next edit or push sets HEAD
       // again.
       if (input.default_branch !== undefined) {
@@ -274,16 +276,20 @@ export async function editProject(
           payload: {},
           facts: { old_full_path: held.full_path, full_path: fullPath },
         })
-      await emit(tx, {
-        kind: 'project_updated',
-        projectId: held.id,
-        actorId: actor!.id,
-        payload: {
-          changed: Object.keys(input),
-          ...(input.visibility && { from_visibility: visibilityName(held.visibility), visibility: input.visibility }),
-        },
-        facts: { ...(fullPath !== held.full_path && { old_full_path: held.full_path, full_path: fullPath }) },
-      })
+      if (changed.length > 0)
+        await emit(tx, {
+          kind: 'project_updated',
+          projectId: held.id,
+          actorId: actor!.id,
+          payload: {
+            changed,
+            ...(changed.includes('visibility') && {
+              from_visibility: visibilityName(held.visibility),
+              visibility: input.visibility!,
+            }),
+          },
+          facts: { ...(fullPath !== held.full_path && { old_full_path: held.full_path, full_path: fullPath }) },
+        })
       const forks = lowered.filter(({ id }) => id !== held.id)
       if (input.visibility) await emitLowered(tx, forks, visibilities[input.visibility], actor!.id)
     })

@@ -187,6 +187,28 @@ export const updateProtectedRef = (tx: Tx, id: number, flags: RefFlags): Promise
     where id = ${id}
   `)
 
+/** What a rule allows to whom, whatever the ids of its grants are. */
+export const protectionIn = (tx: Tx, id: number) =>
+  tx.row(
+    { allow_force_push: boolean, code_owner_approval_required: boolean, grants: json<unknown[]>() },
+    sql`
+      select r.allow_force_push, r.code_owner_approval_required,
+        coalesce(
+          (
+            select json_agg(
+              json_build_array(a.action, a.access_level, a.user_id, a.group_id)
+              order by a.action, a.access_level, a.user_id, a.group_id
+            )
+            from protected_ref_access a
+            where a.protected_ref_id = r.id
+          ),
+          '[]'
+        ) as grants
+      from protected_refs r
+      where r.id = ${id}
+    `,
+  )
+
 export const deleteProtectedRef = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from protected_refs where id = ${id}`)
 

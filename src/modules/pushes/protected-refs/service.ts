@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
@@ -16,6 +17,7 @@ import {
   lockProtectedRef,
   type NewProtectedRef,
   type ProtectedRefRow,
+  protectionIn,
   type RefAction,
   type RefFlags,
   type RefKind,
@@ -119,7 +121,7 @@ async function lockToChange(ctx: Ctx, tx: Tx, project: ProjectSubject, rule: Pro
   return true
 }
 
-/** Updates the given flags and grants; removals come before additions. Needs the right to unprotect. */
+/** Updates the given flags and grants; removals come before additions. Needs the right to unprotect. An event says so if the protection differs. */
 export async function changeProtectedRef(
   ctx: Ctx,
   project: ProjectSubject,
@@ -133,12 +135,14 @@ export async function changeProtectedRef(
   return ctx.transaction(async (tx) => {
     if (!(await lockToChange(ctx, tx, project, rule))) throw notFound(nouns[rule.kind])
     await requireHolders({ ...ctx, db: tx }, project, added)
+    const before = await protectionIn(tx, rule.id)
     await updateProtectedRef(tx, rule.id, flags)
     for (const [action, { add, remove }] of actions) {
       await deleteGrants(tx, rule.id, action, remove === 'all' ? undefined : remove)
       await insertGrants(tx, rule.id, action, add)
     }
-    await record(tx, ctx, project.id, 'ref_protection_changed', rule)
+    const isChanged = !isDeepStrictEqual(await protectionIn(tx, rule.id), before)
+    if (isChanged) await record(tx, ctx, project.id, 'ref_protection_changed', rule)
     return ruleIn(tx, ctx, { kind: rule.kind, name: rule.name, projectId: project.id })
   })
 }

@@ -43,7 +43,12 @@ export async function changeApprovalSettings(
   const save = (tx: Tx) => saveChanged(tx, project.id, ctx.actor!.id, settings)
   const before = await findApprovalSettings(ctx.db, project.id)
   const isEdit = approvals_before_merge !== undefined && approvals_before_merge !== before?.approvals_before_merge
-  if (isEdit) await editProject(ctx, project, { approvals_before_merge }, save)
+  if (isEdit)
+    await editProject(ctx, project, { approvals_before_merge }, async (tx) => {
+      await save(tx)
+      // Those have an event of their own.
+      return []
+    })
   else
     await ctx.transaction(async (tx) => {
       await lockToChange(tx, project.id)

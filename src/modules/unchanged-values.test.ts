@@ -1,0 +1,184 @@
+import { FormData } from 'undici'
+import { expect } from 'vitest'
+import { eventsOf } from '../../test/tables/events.ts'
+import { type Client, test, unique, type World } from '../../test/world.ts'
+
+const png = Buffer.from('89504e470d0a1a0a0000000d', 'hex')
+
+const picture = () => {
+  const form = new FormData()
+  form.set('avatar', new Blob([png]), 'face.png')
+  return form
+}
+
+type Sent = Record<string, unknown> | (() => FormData)
+type Case = {
+  readonly kind: string
+  readonly method?: 'PATCH'
+  /** The path of a new record. */
+  readonly make: (world: World, who: Client) => Promise<string>
+  /** Requests, each of which changes something the first time. */
+  readonly sent: readonly Sent[]
+}
+
+const madeIn = async (who: Client, path: string, json: object, name = 'id') => {
+  const made = await who.post(path, json)
+  expect(made.status, made.text).toBe(201)
+  return `${path}/${made.json[name]}`
+}
+const projectOf = (who: Client) => madeIn(who, '/projects', { name: unique('same'), initialize_with_readme: true })
+const inProject = (tail: string, json: object, name?: string) => async (_world: World, who: Client) =>
+  madeIn(who, `${await projectOf(who)}/${tail}`, json, name)
+
+const cases: Readonly<Record<string, Case>> = {
+  project: {
+    kind: 'project_%',
+    make: (_world, who) => projectOf(who),
+    sent: [
+      { description: 'x' },
+      { visibility: 'internal' },
+      { name: 'Renamed', path: unique('renamed') },
+      { topics: ['b', 'a'] },
+      { tag_list: 'c,d' },
+      { issues_enabled: false },
+      { wiki_access_level: 'private', merge_method: 'ff', ci_config_path: 'ci.yml' },
+      { public_jobs: false },
+      { remove_source_branch_after_merge: null },
+      { container_expiration_policy_attributes: { keep_n: 5, name_regex_delete: 'x.*' } },
+      { approvals_before_merge: 2 },
+      picture,
+      { avatar: '' },
+    ],
+  },
+  group: {
+    kind: 'group_%',
+    make: (_world, who) => madeIn(who, '/groups', { name: unique('same'), path: unique('same') }),
+    sent: [
+      { description: 'x' },
+      { visibility: 'internal' },
+      { name: 'Renamed', path: unique('renamed') },
+      { share_with_group_lock: true, request_access_enabled: true },
+      { membership_lock: true },
+      { project_creation_level: 'maintainer', emails_disabled: true, two_factor_grace_period: 3 },
+      picture,
+      { avatar: '' },
+    ],
+  },
+  user: {
+    kind: 'user_%',
+    make: async (world) => `/users/${(await world.user()).id}`,
+    sent: [
+      { name: 'Renamed', username: unique('renamed') },
+      { email: `${unique('new')}@example.com`, skip_reconfirmation: true },
+      { bio: 'x', location: 'y', private_profile: true },
+      { external: true },
+      { provider: 'ldap', extern_uid: 'uid=x' },
+      { admin: true },
+      picture,
+      { avatar: '' },
+    ],
+  },
+  milestone: {
+    kind: 'milestone_%',
+    make: inProject('milestones', { title: 'x' }),
+    sent: [{ title: 'y', description: 'z', due_date: '2031-02-03' }, { state_event: 'close' }],
+  },
+  label: {
+    kind: 'label_%',
+    make: inProject('labels', { name: 'x', color: '#123456' }),
+    sent: [{ new_name: 'y', color: '#654321', priority: 3 }],
+  },
+  issue: {
+    kind: 'issue_%',
+    make: inProject('issues', { title: 'x' }, 'iid'),
+    sent: [
+      { title: 'y', description: 'z', labels: 'a,b', due_date: '2031-02-03', weight: 3, discussion_locked: true },
+      { confidential: true },
+      { assignee_ids: [1] },
+      { state_event: 'close' },
+    ],
+  },
+  'merge request': {
+    kind: 'merge_request_%',
+    make: async (_world, who) => {
+      const project = await projectOf(who)
+      const commit = {
+        branch: 'feature',
+        start_branch: (await who.get(project)).json.default_branch,
+        commit_message: 'x',
+        actions: [{ action: 'create', file_path: 'x', content: 'x' }],
+      }
+      expect((await who.post(`${project}/repository/commits`, commit)).status).toBe(201)
+      return madeIn(
+        who,
+        `${project}/merge_requests`,
+        { source_branch: 'feature', target_branch: commit.start_branch, title: 'x' },
+        'iid',
+      )
+    },
+    sent: [
+      { title: 'y', description: 'z', labels: 'a,b', squash: true, discussion_locked: true },
+      { assignee_ids: [1], reviewer_ids: [1] },
+      { remove_source_branch: false },
+      { state_event: 'close' },
+    ],
+  },
+  'protected branch': {
+    kind: 'ref_%',
+    method: 'PATCH',
+    make: inProject('protected_branches', { name: 'stable' }, 'name'),
+    sent: [{ allow_force_push: true }, { code_owner_approval_required: true }],
+  },
+}
+
+/** The number of events of the kind that one request leaves. */
+const eventsDuring = async (world: World, kind: string, request: () => Promise<void>) => {
+  const count = async () => (await eventsOf(world, { kind }, 'payload')).length
+  const before = await count()
+  await request()
+  return (await count()) - before
+}
+
+test.for(Object.entries(cases))('an edit that changes nothing has no event: %s', async ([, each], { world }) => {
+  const { root } = world
+  const path = await each.make(world, root)
+  for (const sent of each.sent) {
+    const edit = async () => {
+      const answer = await root.send(
+        each.method ?? 'PUT',
+        path,
+        typeof sent === 'function' ? { body: sent() } : { json: sent },
+      )
+      expect(answer.status, `${JSON.stringify(sent)} ${answer.text}`).toBe(200)
+    }
+    const what = JSON.stringify(sent) ?? 'picture'
+    expect(await eventsDuring(world, each.kind, edit), `first: ${what}`).toBeGreaterThan(0)
+    expect(await eventsDuring(world, each.kind, edit), `again: ${what}`).toBe(0)
+  }
+})
+
+test('the event of an edit names what it changed, of all that a client sends', async ({ world }) => {
+  const { root } = world
+  const path = await projectOf(root)
+  const { name, description, visibility, merge_method } = (await root.get(path)).json
+  const edit = { name, description, visibility, merge_method, issues_enabled: true, topics: ['a'] }
+  expect((await root.put(path, edit)).status).toBe(200)
+  const project = Number(path.split('/').at(-1))
+  expect(await eventsOf(world, { project, kind: 'project_updated' }, 'payload')).toEqual([
+    { payload: { changed: ['topics'] } },
+  ])
+})
+
+test('levels of a branch that it has already have no event, by the older call', async ({ world }) => {
+  const { root } = world
+  const path = await projectOf(root)
+  const branch = (await root.get(path)).json.default_branch
+  const protect = async (developers: boolean) => {
+    const at = `${path}/repository/branches/${branch}/protect`
+    expect((await root.put(at, { developers_can_push: developers, developers_can_merge: developers })).status).toBe(200)
+  }
+  await protect(false)
+  expect(await eventsDuring(world, 'ref_%', () => protect(false))).toBe(0)
+  expect(await eventsDuring(world, 'ref_%', () => protect(true))).toBe(1)
+  expect(await eventsDuring(world, 'ref_%', () => protect(true))).toBe(0)
+})
