@@ -4,6 +4,7 @@ import type { Scope } from '../../access/scopes.ts'
 import type { Endpoint } from '../../api/endpoint.ts'
 import { compileParams, type ParamsReader } from '../../api/params/compile.ts'
 import type { RawParams } from '../../api/params/raw.ts'
+import { withoutJsonSuffix } from '../../kernel/json-suffix.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { type AnswerKind, answerKind } from './answers-in-work.ts'
 import { type BodyLimits, usualLimits } from './body/limits.ts'
@@ -66,8 +67,8 @@ export class ServedEndpoint {
   withoutSuffix(params: Params): Params | undefined {
     const { path, method } = this.declared
     const name = path.endsWith('/:id') && method !== 'DELETE' ? params['id'] : undefined
-    if (typeof name !== 'string' || !name.endsWith('.json') || name.endsWith('.json.json')) return undefined
-    return { ...params, id: name.slice(0, -'.json'.length) }
+    const id = typeof name === 'string' ? withoutJsonSuffix(name) : undefined
+    return id === undefined ? undefined : { ...params, id }
   }
 
   /** The parameters that the endpoint itself declares; the handler gets no others. */

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
+import { withoutJsonSuffix } from '../../kernel/json-suffix.ts'
 import { isAnonymous } from './abandoned-requests.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
 import { continueWhenRead } from './body/expected-body.ts'
@@ -52,7 +53,7 @@ function belowSite(target: string, sitePath: string): string {
 function tidied(path: string): string | undefined {
   if (!path.startsWith(`${apiPrefix}/`)) return undefined
   const single = path.replace(/\/{2,}/g, '/')
-  const bare = single.endsWith('.json') && !single.endsWith('.json.json') ? single.slice(0, -5) : single
+  const bare = withoutJsonSuffix(single) ?? single
   return bare === path ? undefined : bare
 }
 

@@ -1,15 +1,35 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { notFound } from '../../../kernel/failure.ts'
+import { withoutJsonSuffix } from '../../../kernel/json-suffix.ts'
 import { findNamespace, type NamespaceWithLevel } from './queries.ts'
+
+type Options = { counted?: boolean }
+
+async function findReadable(
+  ctx: Ctx,
+  name: number | string,
+  options: Options,
+): Promise<NamespaceWithLevel | undefined> {
+  const actor = ctx.actor!
+  const row = await findNamespace(ctx.db, actor, name, options)
+  return row && (actor.admin || row.level !== null || row.owner_id === actor.id) ? row : undefined
+}
 
 /** A namespace by id or full path, for callers with a level in it, its owner and administrators; 404 for others. */
 export async function readableNamespace(
   ctx: Ctx,
   name: number | string,
-  options: { counted?: boolean } = {},
+  options: Options = {},
 ): Promise<NamespaceWithLevel> {
-  const actor = ctx.actor!
-  const row = await findNamespace(ctx.db, actor, name, options)
-  if (!row || !(actor.admin || row.level !== null || row.owner_id === actor.id)) throw notFound('Namespace')
+  const row = await findReadable(ctx, name, options)
+  if (!row) throw notFound('Namespace')
   return row
+}
+
+/** As `readableNamespace`, with its member count. Ignores `.json` after the full path if no namespace has that name, as for groups. */
+export async function namespaceNamed(ctx: Ctx, name: string): Promise<NamespaceWithLevel> {
+  if (/^\d{1,15}$/.test(name)) return readableNamespace(ctx, Number(name), { counted: true })
+  const bare = withoutJsonSuffix(name)
+  const whole = await findReadable(ctx, name, { counted: true })
+  return whole ?? readableNamespace(ctx, bare ?? name, { counted: true })
 }

@@ -83,6 +83,27 @@ describe('GET /namespaces/:id', () => {
       })
   })
 
+  test('`.json` after a full path is part of it, or ignored if no namespace has that name', async ({ world }) => {
+    const ann = await world.user()
+    const [name, suffixed] = [unique('v1.2-plain'), `${unique('data')}.json`]
+    const ids = new Map<string, number>()
+    for (const path of [name, suffixed]) {
+      const made = await world.root.post('/groups', { name: path, path })
+      ids.set(path, made.json.id)
+      await world.root.post(`/groups/${made.json.id}/members`, { user_id: ann.id, access_level: 10 })
+    }
+    const found = async (path: string) => (await ann.get(`/namespaces/${path}`)).json.id
+    expect(await found(name)).toBe(ids.get(name))
+    expect(await found(`${name}.json`)).toBe(ids.get(name))
+    expect(await found(suffixed)).toBe(ids.get(suffixed))
+    expect((await ann.get(`/namespaces/${ann.username}.json`)).json).toMatchObject({ kind: 'user' })
+    for (const path of [`${suffixed}.json`, `${name}.json.json`, 'root.json', '.json'])
+      expect(await ann.get(`/namespaces/${path}`), path).toMatchObject({
+        status: 404,
+        json: { message: '404 Namespace Not Found' },
+      })
+  })
+
   test("404 for other users' namespaces, groups without membership, and missing ones", async ({ world }) => {
     const ann = await world.user()
     const bob = await world.user()

@@ -3,7 +3,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { Flag, Optional, Params, Text } from '../../../api/params/types.ts'
 import { instance } from '../../instance/index.ts'
 import { Namespace } from './entity.ts'
-import { readableNamespace } from './find.ts'
+import { namespaceNamed } from './find.ts'
 import { namespacesOf, namespaceWithLevelRow } from './queries.ts'
 
 export const namespaceRoutes = [
@@ -31,7 +31,6 @@ export const namespaceRoutes = [
     allow: 'use',
     params: Params({ id: Text({ description: 'ID or full path' }) }),
     returns: Namespace,
-    handle: ({ params, ctx }) =>
-      readableNamespace(ctx, /^\d{1,15}$/.test(params.id) ? Number(params.id) : params.id, { counted: true }),
+    handle: ({ params, ctx }) => namespaceNamed(ctx, params.id),
   }),
 ]
