@@ -52,6 +52,8 @@ export type Relation = {
   readonly administrators?: 'import' | 'both'
   /** Statements after all rows of the archive are inserted. */
   readonly after?: (holder: Holder) => readonly Sql[]
+  /** Deletes rows that may not be where the archive is imported. They count as left out. */
+  readonly refuse?: (holder: Holder) => Sql
 }
 
 /** What `amend` knows of the import. `state` lasts while the rows of the relation are inserted. */

@@ -190,6 +190,35 @@ describe('archives of groups', () => {
     })
   })
 
+  test('members with a lower level than they inherit from the new parent are left out; within the archive they stay', async ({
+    world,
+  }) => {
+    const { ann, ben, root, below } = await stage(world)
+    await world.root.post(`/groups/${below.id}/members`, { user_id: ann.id, access_level: 50 })
+    await world.root.post(`/groups/${root.id}/members`, { user_id: ben.id, access_level: 40 })
+    const archive = await groupExportOf(world, root.id)
+    const path = unique('below')
+    const levelsIn = async (at: string) => {
+      const members = (await world.root.get(`/groups/${encodeURIComponent(at)}/members`)).json
+      return new Map(members.map((each: { id: number; access_level: number }) => [each.id, each.access_level]))
+    }
+    const free = await world.group()
+    const owned = await world.group({ members: [[ben, 'owner']] })
+    for (const parent of [free, owned]) {
+      const fields = { name: path, path, parent_id: String(parent.id) }
+      expect((await importInto(world.root, archive, fields)).status).toBe(202)
+      await runGroupImports(world)
+    }
+    expect((await levelsIn(`${free.path}/${path}`)).get(ben.id)).toBe(40)
+    expect((await levelsIn(`${free.path}/${path}/${below.path}`)).get(ben.id)).toBe(30)
+    for (const at of [`${owned.path}/${path}`, `${owned.path}/${path}/${below.path}`]) {
+      const levels = await levelsIn(at)
+      expect(levels.has(ben.id), at).toBe(false)
+      expect(levels.get(ann.id), at).toBe(50)
+      expect((await ben.get(`/groups/${encodeURIComponent(at)}`)).status).toBe(200)
+    }
+  })
+
   test('403 and no group while an administrator has disabled imports of archives', async ({ world }) => {
     const { root } = await stage(world)
     const archive = await groupExportOf(world, root.id)

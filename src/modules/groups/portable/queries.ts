@@ -1,7 +1,7 @@
 import { day, level, moment, orNull, participant, partOf, words } from '../../../db/portable/columns.ts'
-import { heldBy, type Relation } from '../../../db/portable/relation.ts'
-import { sql } from '../../../db/sql.ts'
-import { groupOrder, heldByGroups } from './tree-queries.ts'
+import { type Holder, heldBy, type Relation } from '../../../db/portable/relation.ts'
+import { raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
+import { groupOrder, groupsBelow, heldByGroups } from './tree-queries.ts'
 
 const address = words(2048, /^https?:\/\//i)
 
@@ -12,6 +12,36 @@ const placeIn = (of: 'project' | 'group') =>
   of === 'project'
     ? { columns: {}, holder: ['project_id'], order: [] }
     : { columns: { group: { ...partOf('groups'), column: 'namespace_id' } }, holder: [], order: groupOrder }
+
+/** Whether the user of the membership `t` has a higher level in one of these groups: no one could be added with less. */
+const isBelowInherited = (groupIds: Sql): Sql => sql`
+  exists (
+    select
+    from members m
+    where m.user_id = t.user_id
+      and m.namespace_id = any(${groupIds})
+      and m.access_level > t.access_level
+      and ${unexpired('m')}
+  )
+`
+
+/** The importer stays what the creator of a project becomes. */
+const belowInheritedInProject = ({ id }: Holder): Sql => sql`
+  delete from members t using projects p, namespaces g
+  where p.id = ${id}
+    and g.id = p.namespace_id
+    and t.project_id = p.id
+    and t.user_id is distinct from p.creator_id
+    and ${isBelowInherited(raw('g.traversal_ids'))}
+`
+
+/** Levels that only other groups of the archive exceed stay as they were there. */
+const belowInheritedInGroups = ({ id }: Holder): Sql => sql`
+  delete from members t using namespaces g
+  where g.id = ${id}
+    and t.namespace_id in (${groupsBelow(id)})
+    and ${isBelowInherited(raw('array_remove(g.traversal_ids, g.id)'))}
+`
 
 const members = (of: 'project' | 'group'): Relation => {
   const { columns, holder, order } = placeIn(of)
@@ -41,6 +71,7 @@ const members = (of: 'project' | 'group'): Relation => {
       amend: (record) => ({ ...record, access_level: Math.min(Number(record['access_level']), 40) }),
     }),
     administrators: 'import',
+    refuse: of === 'project' ? belowInheritedInProject : belowInheritedInGroups,
   }
 }
 

@@ -8,6 +8,7 @@ import { archiveImports } from '../../../../test/tables/portability.ts'
 import { hasSideRepository } from '../../../../test/tables/side-repositories.ts'
 import { type Client, test, unique, World } from '../../../../test/world.ts'
 import { follow, linksTo } from '../../accounts/users/testing.ts'
+import { mailsTo } from '../../instance/mails/testing.ts'
 import { removeSideRepositories } from '../../pushes/side-repositories/jobs.ts'
 import { insertUnheld } from '../../pushes/side-repositories/queries.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
@@ -109,6 +110,48 @@ describe('POST /projects/import', () => {
     ])
     expect((await world.root.get(`/projects/${id}/members/${ann.id}`)).json.access_level).toBe(40)
     expect((await ann.get(`/projects/${id}`)).json.permissions.project_access.access_level).toBe(40)
+  })
+
+  test('members with a lower level than they inherit from a group above are left out, as none can be added so', async ({
+    world,
+  }) => {
+    const [ann, ben, cat, dan] = [await world.user(), await world.user(), await world.user(), await world.user()]
+    const { id: source } = await storedProject(world, {
+      members: [
+        [ann, 'developer'],
+        [ben, 'developer'],
+        [cat, 'maintainer'],
+        [dan, 'reporter'],
+      ],
+    })
+    const above = await world.group({ members: [[ann, 'maintainer']] })
+    const group = await world.group({
+      parent: above,
+      members: [
+        [ben, 'developer'],
+        [cat, 'reporter'],
+      ],
+    })
+    const archive = await exportOf(world, source)
+    const { id } = await importOf(world, archive, world.root, { namespace: group.full_path })
+    const members = (await world.root.get(`/projects/${id}/members`)).json
+    const levels = new Map(members.map((each: { id: number; access_level: number }) => [each.id, each.access_level]))
+    expect(levels).toEqual(
+      new Map([
+        [world.root.id, 40],
+        [ben.id, 30],
+        [cat.id, 40],
+        [dan.id, 20],
+      ]),
+    )
+    expect((await ann.get(`/projects/${id}`)).json.permissions).toMatchObject({
+      project_access: null,
+      group_access: { access_level: 40 },
+    })
+    const mails = await mailsTo(world, (await world.root.get('/user')).json.email)
+    expect(mails.filter(({ body }) => body.includes(`project ${id} is complete`)).map(({ body }) => body)).toEqual([
+      expect.stringContaining('project_members: 1'),
+    ])
   })
 
   test('an administrator imports no membership for a user who added the address without confirming it', async ({

@@ -61,6 +61,9 @@ export async function importRelations(
     if (lines) await importRecords(relation, lines, importing)
     else importing.ids.set(relation.name, [])
   }
-  for (const { after } of relations)
+  for (const { name, after, refuse } of relations) {
     for (const statement of after?.(importing.holder) ?? []) await importing.tx.run(statement)
+    const refused = refuse ? await importing.tx.run(refuse(importing.holder)) : 0
+    if (refused > 0) importing.leftOut.set(name, (importing.leftOut.get(name) ?? 0) + refused)
+  }
 }
