@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { expect } from 'vitest'
 import { eventually } from '../waiting.ts'
+import type { World } from '../world.ts'
 
 /** A lock on a table, so that a backup cannot copy it, and statements about it wait. */
 export class TableLock {
@@ -45,3 +46,11 @@ export class TableLock {
     await this.#client.end()
   }
 }
+
+/** The statements of the database that wait for a lock. */
+export const waitingForLocks = async (world: World): Promise<string[]> =>
+  (
+    await world.rows(
+      `select query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+  ).map(({ query }: { query: string }) => query)

@@ -1,10 +1,9 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { deflateSync, inflateSync } from 'node:zlib'
 import type { Actor } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import { RecordTexts } from '../../../api/record-texts.ts'
-import type { Database, Tx } from '../../../db/db.ts'
+import { contextWithin } from '../../../api/within-transaction.ts'
+import type { Tx } from '../../../db/db.ts'
 import { conflict, Failure } from '../../../kernel/failure.ts'
 import {
   claimKey,
@@ -22,9 +21,6 @@ import {
 } from '../../../modules/instance/index.ts'
 import { digestOfKey } from './fingerprint.ts'
 import type { Rendered } from './rendered.ts'
-
-/** Maximum bytes of the records that one request serializes for itself. */
-const ownTextBytes = 4 * 1024 * 1024
 
 /** A request with an idempotency key. */
 export type KeyedRequest = {
@@ -169,7 +165,7 @@ async function runWithin(
   if (repeated) return repeated
   const id = randomUUID()
   if (!(await claimKey(tx, key, fingerprint, id))) throw busy()
-  const within = contextWithin(ctx, tx)
+  const within = keyedWithin(ctx, tx)
   try {
     let rendered: Rendered | undefined
     let error: unknown
@@ -197,46 +193,18 @@ async function runWithin(
   }
 }
 
-/** A context whose statements all belong to the transaction. */
-function contextWithin(ctx: Ctx, tx: Tx): { ctx: Ctx; settled(): Promise<unknown>; hasLeft(): boolean; end(): void } {
-  let hasEnded = false
+/** A context within the transaction of the answer, which remembers whether the request wants to change something outside the database. */
+function keyedWithin(ctx: Ctx, tx: Tx) {
   let hasLeft = false
-  let last: Promise<unknown> = Promise.resolve()
-  const nested = new AsyncLocalStorage<true>()
-  const live =
-    <Args extends unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      if (hasEnded) throw new Error('the request has ended, and its transaction with it')
-      return method(...args)
-    }
-  const db = { ...tx, rows: live(tx.rows), row: live(tx.row), exists: live(tx.exists), run: live(tx.run) } as Tx
-  const transaction: Database['transaction'] = (work) => {
-    const step = () => nested.run(true, () => tx.savepoint(() => work(db)))
-    if (nested.getStore()) return step()
-    // Savepoints are a stack: transactions of a request that run at the same time take turns.
-    const turn = last.then(step)
-    last = turn.catch(() => {})
-    return turn
-  }
   const leave = () => {
     hasLeft = true
     throw new LeavesDatabase('the request changes something outside the database')
   }
+  const within = contextWithin(ctx, tx)
   return {
-    ctx: {
-      ...ctx,
-      db,
-      transaction,
-      // The shared cache must not hold what may be rolled back.
-      texts: new RecordTexts(ownTextBytes),
-      inputTexts: new RecordTexts(ownTextBytes),
-      outside: { prepare: leave, begin: async () => leave() },
-    },
-    settled: () => last,
+    ...within,
+    ctx: { ...within.ctx, outside: { prepare: leave, begin: async () => leave() } },
     hasLeft: () => hasLeft,
-    end() {
-      hasEnded = true
-    },
   }
 }
 

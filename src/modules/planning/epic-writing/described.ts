@@ -1,4 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import { inOneTransaction } from '../../../api/within-transaction.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import type { QuickAction } from '../../discussion/index.ts'
 import type { GroupSubject } from '../../groups/index.ts'
@@ -15,19 +16,25 @@ async function apply(ctx: Ctx, id: number, actions: readonly QuickAction[]): Pro
 }
 
 /**
- * Creates an epic and applies the quick actions of its description, which does not keep them. Returns its id. Actions have transactions
- * of their own: a crash in between loses them, and the request is not answered.
+ * Creates an epic and applies the quick actions of its description, which does not keep them, in one transaction: a crash in between
+ * would lose them. Returns its id.
  */
 export async function createDescribed(ctx: Ctx, group: GroupSubject, given: EpicInput): Promise<number> {
   const { input, actions } = withoutQuickActions(given, epicActionNames)
-  const { id } = await createEpic(ctx, group, input)
-  if (actions.length > 0) await apply(ctx, id, actions)
-  return id
+  if (actions.length === 0) return (await createEpic(ctx, group, input)).id
+  return inOneTransaction(ctx, async (within) => {
+    const { id } = await createEpic(within, group, input)
+    await apply(within, id, actions)
+    return id
+  })
 }
 
-/** Updates an epic and applies the quick actions of a new description, which does not keep them. */
+/** Updates an epic and applies the quick actions of a new description, which does not keep them, in one transaction. */
 export async function editDescribed(ctx: Ctx, subject: EpicSubject, given: EpicEdit): Promise<void> {
   const { input: edit, actions } = withoutQuickActions(given, epicActionNames)
-  await editEpic(ctx, subject, edit)
-  if (actions.length > 0) await apply(ctx, subject.id, actions)
+  if (actions.length === 0) return editEpic(ctx, subject, edit)
+  await inOneTransaction(ctx, async (within) => {
+    await editEpic(within, subject, edit)
+    await apply(within, subject.id, actions)
+  })
 }

@@ -1,4 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import { inOneTransaction } from '../../../api/within-transaction.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import type { QuickAction } from '../../discussion/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
@@ -17,8 +18,8 @@ async function apply(ctx: Ctx, projectId: number, iid: number, actions: readonly
 }
 
 /**
- * Creates an issue and applies the quick actions of its description, which does not keep them. Returns its id. Actions have transactions
- * of their own: a crash in between loses them, and the request is not answered.
+ * Creates an issue and applies the quick actions of its description, which does not keep them, in one transaction: a crash in between
+ * would lose them. Returns its id.
  */
 export async function createDescribed(
   ctx: Ctx,
@@ -27,14 +28,20 @@ export async function createDescribed(
   followUp: FollowUp | undefined,
 ): Promise<number> {
   const { input, actions } = withoutQuickActions(given, issueActionNames)
-  const { id, iid } = await createIssue(ctx, project, input, followUp)
-  if (actions.length > 0) await apply(ctx, project.id, iid, actions)
-  return id
+  if (actions.length === 0) return (await createIssue(ctx, project, input, followUp)).id
+  return inOneTransaction(ctx, async (within) => {
+    const { id, iid } = await createIssue(within, project, input, followUp)
+    await apply(within, project.id, iid, actions)
+    return id
+  })
 }
 
-/** Updates an issue and applies the quick actions of a new description, which does not keep them. */
+/** Updates an issue and applies the quick actions of a new description, which does not keep them, in one transaction. */
 export async function editDescribed(ctx: Ctx, subject: IssueSubject, given: IssueEdit): Promise<void> {
   const { input: edit, actions } = withoutQuickActions(given, issueActionNames)
-  await editIssue(ctx, subject, edit)
-  if (actions.length > 0) await apply(ctx, subject.project_id, subject.iid, actions)
+  if (actions.length === 0) return editIssue(ctx, subject, edit)
+  await inOneTransaction(ctx, async (within) => {
+    await editIssue(within, subject, edit)
+    await apply(within, subject.project_id, subject.iid, actions)
+  })
 }

@@ -21,7 +21,8 @@ async function apply(ctx: Ctx, projectId: number, iid: number, actions: readonly
 
 /**
  * Creates a merge request and applies the quick actions of its description, which does not keep them. Callers who may create it and
- * not read it cannot take any. Actions have transactions of their own: a crash in between loses them, and the request is not answered.
+ * not read it cannot take any. Actions have transactions of their own, because some move refs: a crash in between loses them,
+ * and the request is not answered.
  */
 export async function createDescribed(ctx: Ctx, source: ProjectSubject, given: MergeRequestInput) {
   const { input, actions } = withoutQuickActions(given, mergeRequestActionNames)

@@ -1,0 +1,66 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Database, Tx } from '../db/db.ts'
+import type { Ctx } from './ctx.ts'
+import { RecordTexts } from './record-texts.ts'
+
+/** Maximum bytes of the records that such a context serializes for itself. */
+const ownTextBytes = 4 * 1024 * 1024
+
+type Within = {
+  readonly ctx: Ctx
+  /** Resolves when its transactions have ended. */
+  settled(): Promise<unknown>
+  /** Every statement fails from now on. */
+  end(): void
+}
+
+/** A context whose statements all belong to the transaction. Its transactions are savepoints. */
+export function contextWithin(ctx: Ctx, tx: Tx): Within {
+  let hasEnded = false
+  let last: Promise<unknown> = Promise.resolve()
+  const nested = new AsyncLocalStorage<true>()
+  const live =
+    <Args extends unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      if (hasEnded) throw new Error('the request has ended, and its transaction with it')
+      return method(...args)
+    }
+  const db = { ...tx, rows: live(tx.rows), row: live(tx.row), exists: live(tx.exists), run: live(tx.run) } as Tx
+  const transaction: Database['transaction'] = (work) => {
+    const step = () => nested.run(true, () => tx.savepoint(() => work(db)))
+    if (nested.getStore()) return step()
+    // Savepoints are a stack: transactions of a request that run at the same time take turns.
+    const turn = last.then(step)
+    last = turn.catch(() => {})
+    return turn
+  }
+  return {
+    ctx: {
+      ...ctx,
+      db,
+      transaction,
+      // The shared cache must not hold what may be rolled back.
+      texts: new RecordTexts(ownTextBytes),
+      inputTexts: new RecordTexts(ownTextBytes),
+    },
+    settled: () => last,
+    end() {
+      hasEnded = true
+    },
+  }
+}
+
+/**
+ * Runs steps with transactions of their own in one transaction: all take effect, or none. Only for steps that change nothing outside the
+ * database. May run again after a deadlock.
+ */
+export const inOneTransaction = <T>(ctx: Ctx, steps: (ctx: Ctx) => Promise<T>): Promise<T> =>
+  ctx.transaction(async (tx) => {
+    const within = contextWithin(ctx, tx)
+    try {
+      return await steps(within.ctx)
+    } finally {
+      await within.settled()
+      within.end()
+    }
+  })
