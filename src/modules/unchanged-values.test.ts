@@ -78,6 +78,16 @@ const cases: Readonly<Record<string, Case>> = {
       { avatar: '' },
     ],
   },
+  'member of a group': {
+    kind: 'member_%',
+    make: async (world) => {
+      const [group, user] = [await world.group(), await world.user()]
+      const made = await world.root.post(`/groups/${group.id}/members`, { user_id: user.id, access_level: 10 })
+      expect(made.status).toBe(201)
+      return `/groups/${group.id}/members/${user.id}`
+    },
+    sent: [{ access_level: 30 }, { access_level: 30, expires_at: '2031-02-03' }, { access_level: 40, expires_at: '' }],
+  },
   milestone: {
     kind: 'milestone_%',
     make: inProject('milestones', { title: 'x' }),

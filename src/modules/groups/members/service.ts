@@ -139,7 +139,7 @@ export async function admitMember(
   })
 }
 
-/** `expiresAt`: `undefined` leaves the date unchanged, null removes it. */
+/** `expiresAt`: `undefined` leaves the date unchanged, null removes it. Values as they are leave no trace. */
 export async function editMember(
   ctx: Ctx,
   source: Membership,
@@ -154,6 +154,7 @@ export async function editMember(
     const endsEarlier = expiresAt !== null && expiresAt !== held.expires_at
     if (member.level < levels.owner || endsEarlier) await requireOtherOwner(tx, membership, held)
     await requireLevel(tx, membership, member.userId, member.level)
+    if (member.level === held.access_level && expiresAt === held.expires_at) return held
     await updateMember(tx, membership, member.userId, member.level, member.expiresAt)
     await changed(tx, membership, member.userId)
     const now = { access_level: member.level, expires_at: expiresAt }
