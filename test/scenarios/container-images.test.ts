@@ -107,6 +107,23 @@ describe.skipIf(!isInstalled('skopeo'))(titleFor('skopeo'), () => {
     })
   })
 
+  test('skopeo pushes an image twice with only the scope write_registry, and cannot pull it', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const digest = await writeLayout(join(folder.path, 'in'), ['amd64'], 300_000)
+    const at = `/projects/${project.id}/deploy_tokens`
+    const { username, token } = (await world.root.post(at, { name: 'ci', scopes: ['write_registry'] })).json
+    const image = `docker://${hostOf(world)}/${imageAt(project)}:1.0`
+    const copy = (side: 'src' | 'dest', from: string, to: string) => {
+      const access = [`--${side}-tls-verify=false`, `--${side}-creds`, `${username}:${token}`]
+      return run('skopeo', [...policy, 'copy', '--all', '-q', ...access, from, to])
+    }
+    for (const _ of [1, 2]) await copy('dest', `oci:${join(folder.path, 'in')}:latest`, image)
+    const registry = await Registry.open(world.root, imageAt(project))
+    expect((await registry.send('HEAD', 'manifests/1.0')).headers['docker-content-digest']).toBe(digest)
+    await expect(copy('src', image, `oci:${join(folder.path, 'out')}:latest`)).rejects.toThrow(/denied|authentication/)
+  })
+
   test('skopeo deletes an image as a maintainer, and is refused as a developer, a stranger and anonymous', async ({
     world,
   }) => {

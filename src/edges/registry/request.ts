@@ -20,21 +20,29 @@ export type RegistryRequest =
   | { readonly of: 'registry'; readonly kind: 'base' | 'catalog' }
   | { readonly of: 'repository'; readonly name: string; readonly call: RegistryCall }
 
-/** The action that each method of a call needs. */
-const methods: Readonly<Record<RegistryCall['kind'], Readonly<Record<string, RegistryAction>>>> = {
-  tags: { GET: 'pull', HEAD: 'pull' },
-  referrers: { GET: 'pull', HEAD: 'pull' },
-  manifest: { GET: 'pull', HEAD: 'pull', PUT: 'push', DELETE: 'delete' },
-  blob: { GET: 'pull', HEAD: 'pull', DELETE: 'delete' },
-  uploads: { POST: 'push' },
-  upload: { GET: 'push', HEAD: 'push', PATCH: 'push', PUT: 'push', DELETE: 'push' },
+type Actions = readonly [RegistryAction, ...RegistryAction[]]
+
+const pull: Actions = ['pull']
+const push: Actions = ['push']
+const remove: Actions = ['delete']
+/** Clients that push ask first what exists. The response has no content. */
+const exists: Actions = ['pull', 'push']
+
+/** The actions of which each method of a call needs one. */
+const methods: Readonly<Record<RegistryCall['kind'], Readonly<Record<string, Actions>>>> = {
+  tags: { GET: pull, HEAD: pull },
+  referrers: { GET: pull, HEAD: pull },
+  manifest: { GET: pull, HEAD: exists, PUT: push, DELETE: remove },
+  blob: { GET: pull, HEAD: exists, DELETE: remove },
+  uploads: { POST: push },
+  upload: { GET: push, HEAD: push, PATCH: push, PUT: push, DELETE: push },
 }
 
-/** The action that a call needs. Throws `UNSUPPORTED` for methods that it does not have. */
-export function actionOf(method: string, { kind }: RegistryCall): RegistryAction {
-  const action = methods[kind][method]
-  if (action === undefined) throw notAllowed(Object.keys(methods[kind]))
-  return action
+/** The actions of which a call needs one; a challenge names the first. Throws `UNSUPPORTED` for methods that it does not have. */
+export function actionsOf(method: string, { kind }: RegistryCall): Actions {
+  const actions = methods[kind][method]
+  if (actions === undefined) throw notAllowed(Object.keys(methods[kind]))
+  return actions
 }
 
 export const notAllowed = (allowed: readonly string[]): RegistryError =>

@@ -15,7 +15,7 @@ import { serveCatalog, serveReferrers, serveTags } from './discovery.ts'
 import { type Code, RegistryError, sendError } from './errors.ts'
 import { serveDeleteManifest, serveManifest, servePutManifest } from './manifests.ts'
 import { type RegistryExchange, sendHeaders } from './registry-exchange.ts'
-import { actionOf, notAllowed, parseRegistryPath, type RegistryCall, type RegistryRequest } from './request.ts'
+import { actionsOf, notAllowed, parseRegistryPath, type RegistryCall, type RegistryRequest } from './request.ts'
 import { serveBeginUpload, serveUpload } from './uploads.ts'
 
 /** The OCI distribution API: parses, reads the token, asks the policy, serves. */
@@ -61,10 +61,11 @@ async function answer(
     return serveCatalog(exchange, ctx, query)
   }
   const { name, call } = asked
-  const action = actionOf(method, call)
+  const actions = actionsOf(method, call)
   const access = known?.access ?? []
   const allowed = async (to: RegistryAction, of: string) =>
     covers(access, 'repository', of, to) ? placeIfAllowed(ctx, of, to) : undefined
+  const action = actions.find((each) => covers(access, 'repository', name, each)) ?? actions[0]
   const place = await allowed(action, name)
   // The policy decides at this moment, whatever the token says.
   if (!place) throw refuse(scopeOf(name, action, query))

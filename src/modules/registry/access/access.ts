@@ -1,3 +1,4 @@
+import type { Caller } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
 import { allows, type Facts, type Rule } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
@@ -24,6 +25,9 @@ const rules: Readonly<Record<RegistryAction, Rule>> = {
   delete: projectPolicy.admin_container_image,
 }
 
+const isAllowed = (action: RegistryAction, caller: Caller, facts: Facts): boolean =>
+  allows(projectPolicy.read_project, caller, facts) && allows(rules[action], caller, facts)
+
 /** The repository with this name, with what the caller may do there: nothing if there is no such project. */
 export async function placeFor(
   ctx: Ctx,
@@ -41,9 +45,9 @@ export async function placeFor(
   const may = (action: RegistryAction): boolean =>
     // As with Git, images are pulled by the old path of a project, and pushed by the new one.
     !(project.redirect && action !== 'pull') &&
-    reaches(actor?.scopes, registryScopes[action]) &&
-    allows(projectPolicy.read_project, actor, facts) &&
-    allows(rules[action], actor, ofToken)
+    // A credential never removes what anonymous callers may do, whatever its scopes and limits.
+    ((reaches(actor?.scopes, registryScopes[action]) && isAllowed(action, actor, ofToken)) ||
+      isAllowed(action, null, { ...facts, level: 0 }))
   return { place: { project, name: nameBelow(repository, project.path_key) }, may }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test as plain } from 'vitest'
 import { beginRequest } from '../../../../test/begun-request.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
-import { type Client, test, unique, World } from '../../../../test/world.ts'
+import { Client, test, unique, World } from '../../../../test/world.ts'
 import {
   askToken,
   basicOf,
@@ -213,6 +213,54 @@ describe('GET /jwt/auth', () => {
         expect(await granted(deploy.username, deploy.token, other)).toEqual([])
       }
     }
+  })
+
+  test('a valid credential pulls what anonymous callers may pull, whatever its scopes and limits', async ({
+    world,
+  }) => {
+    const user = await world.user()
+    const [open, internal, members] = await Promise.all([
+      world.project({ visibility: 'public' }),
+      world.project({ visibility: 'internal' }),
+      world.project({ visibility: 'public' }),
+    ])
+    await world.root.put(`/projects/${members.id}`, { container_registry_access_level: 'private' })
+    await (await Registry.open(world.root, imageAt(open))).image('one')
+    const at = `/projects/${(await world.project()).id}`
+    const made = async (path: string, more: object) => (await world.root.post(path, { name: 'x', ...more })).json
+    const bot = { access_level: 30, expires_at: '2099-01-01' }
+    const tokens = [
+      ...(['read_repository', 'read_api', 'read_user', 'write_registry'] as const).map((scope) =>
+        made(`/users/${user.id}/personal_access_tokens`, { scopes: [scope] }),
+      ),
+      made(`/users/${user.id}/impersonation_tokens`, { scopes: ['read_repository'] }),
+      made(`${at}/deploy_tokens`, { scopes: ['read_repository'] }),
+      made(`${at}/access_tokens`, { scopes: ['read_registry', 'write_registry'], ...bot }),
+      made(`${at}/access_tokens`, { scopes: ['api'], ...bot }),
+    ]
+    for (const { username = 'any', token, scopes } of await Promise.all(tokens)) {
+      const client = new Client(world.origin, { id: 0, username, token })
+      const asked = [open, internal, members].map((project) => repository(imageAt(project), 'pull,push,delete'))
+      const granted = [{ type: 'repository', name: imageAt(open), actions: ['pull'] }]
+      expect(await accessOf(client, asked), scopes.join()).toEqual(granted)
+      const registry = await Registry.open(client, imageAt(open))
+      expect((await registry.send('GET', 'manifests/one')).status, scopes.join()).toBe(200)
+      expect((await registry.send('POST', 'blobs/uploads/')).status, scopes.join()).toBe(401)
+    }
+  })
+
+  test('401 for an invalid credential, also for images that anonymous callers may pull', async ({ world }) => {
+    const user = await world.user()
+    const project = await world.project({ visibility: 'public' })
+    const scope = [repository(imageAt(project), 'pull')]
+    expect((await askToken(world.anonymous, scope)).status).toBe(200)
+    const revoked = await world.as(user, ['read_registry'])
+    await revoked.delete('/personal_access_tokens/self')
+    const ask = async (client: Client) => (await askToken(client, scope)).status
+    expect(await ask(new Client(world.origin, { id: 0, username: user.username, token: 'x'.repeat(20) }))).toBe(401)
+    await expect.poll(() => ask(revoked)).toBe(401)
+    await world.root.post(`/users/${user.id}/block`)
+    await expect.poll(() => ask(user)).toBe(403)
   })
 
   test('users who have not accepted the terms are granted nothing', async ({ world }) => {
