@@ -112,6 +112,26 @@ describe.skipIf(!installed)(
       },
     )
 
+    test.skipIf(!hasSsh)(
+      'a dry run of a push over SSH without LFS files creates no project (skipped without the OpenSSH client)',
+      async ({ world }) => {
+        await using folder = await temporaryFolder()
+        const ann = await world.user()
+        const key = await withKey(folder.path, ann)
+        const full_path = `${ann.username}/${unique('made')}`
+        const url = sshUrl(world, { full_path })
+        const work = await workTree(folder.path, url)
+        await git(work, 'config', `lfs.${world.config.externalUrl}/${full_path}.git/info/lfs.locksverify`, 'true')
+        await git(work, 'add', '.')
+        await git(work, 'commit', '-qm', 'No large file')
+        const push = (...options: string[]) => gitSsh(world, key, work, 'push', '-q', ...options, 'origin', 'main')
+        expect(await push('--dry-run')).toMatchObject({ code: 0 })
+        expect((await ann.get(`/projects/${encodeURIComponent(full_path)}`)).status).toBe(404)
+        expect(await push()).toMatchObject({ code: 0 })
+        expect((await ann.get(`/projects/${encodeURIComponent(full_path)}`)).json.empty_repo).toBe(false)
+      },
+    )
+
     test('a push without its LFS files is refused, and accepted after git lfs push', async ({ world }) => {
       await using folder = await temporaryFolder()
       const project = await world.project()

@@ -7,10 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import ssh2 from 'ssh2'
 import { describe, expect } from 'vitest'
 import type { Level, Visibility } from '../../src/access/levels.ts'
+import { follow, lfs, oidOf } from '../../src/modules/pushes/large-files/testing.ts'
 import { deployKey, gitSsh, hasSsh, type KeyPair, keyPair, ssh, sshUrl, sshWith, sshWords, withKey } from '../ssh.ts'
 import { pushesTo } from '../tables/pushes.ts'
 import { usesOfSshKeys } from '../tables/users.ts'
-import { type Client, git, temporaryFolder, test, type World } from '../world.ts'
+import { type Client, git, temporaryFolder, test, unique, type World } from '../world.ts'
 
 /** A clone with one commit on `main`. */
 async function workTree(folder: string): Promise<string> {
@@ -367,6 +368,62 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect((await batch(upload.header)).status).toBe(200)
     await ann.delete(`/user/keys/${(await ann.get('/user/keys')).json[0].id}`)
     expect([(await batch(header)).status, (await batch(upload.header)).status]).toEqual([401, 401])
+  })
+
+  test('git-lfs-authenticate for a path without a project creates none: the first files do', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const [ann, bob] = [await world.user(), await world.user()]
+    const [key, other] = [await withKey(folder.path, ann), await withKey(folder.path, bob)]
+    const project = { full_path: `${ann.username}/${unique('made')}` }
+    const authenticate = (shown: KeyPair, operation: string) =>
+      ssh(world, shown, `git-lfs-authenticate '${project.full_path}.git' ${operation}`)
+    const found = async () => (await ann.get(`/projects/${encodeURIComponent(project.full_path)}`)).json
+    for (const [shown, operation] of [
+      [other, 'upload'],
+      [key, 'download'],
+    ] as const)
+      expect(await authenticate(shown, operation)).toMatchObject({ code: 1, err: 'Stithy: Not found.\n' })
+
+    const { href, header } = JSON.parse((await authenticate(key, 'upload')).out)
+    expect(href).toBe(`${world.config.externalUrl}/${project.full_path}.git/info/lfs`)
+    const headers = { authorization: header.Authorization }
+    const call = (path: string, json: object, { full_path } = project, shown = headers) =>
+      lfs(world.anonymous, { full_path }, 'POST', path, { json, headers: shown })
+    const content = unique('content')
+    const objects = [{ oid: oidOf(content), size: content.length }]
+    expect((await call('locks/verify', {})).status).toBe(404)
+    expect((await call('objects/batch', { operation: 'upload', objects: [] })).status).toBe(404)
+    expect((await call('objects/batch', { operation: 'download', objects })).status).toBe(404)
+    // The credential is for this path only.
+    const beside = { full_path: `${ann.username}/${unique('beside')}` }
+    expect((await call('objects/batch', { operation: 'upload', objects }, beside)).status).toBe(404)
+    const own = await world.project({ members: [[ann, 'maintainer']] })
+    expect((await call('objects/batch', { operation: 'download', objects }, own)).status).toBe(403)
+    expect(await found()).not.toHaveProperty('id')
+
+    const { actions } = (await call('objects/batch', { operation: 'upload', objects })).json.objects[0]
+    expect(await found()).toMatchObject({ visibility: 'private', empty_repo: true })
+    expect((await follow(world.anonymous, 'PUT', actions.upload, content)).status).toBe(200)
+    expect((await call('locks/verify', {})).status).toBe(200)
+    expect((await call('objects/batch', { operation: 'download', objects })).json.objects[0]).toHaveProperty('actions')
+    await ann.delete(`/user/keys/${(await ann.get('/user/keys')).json[0].id}`)
+    expect((await call('objects/batch', { operation: 'upload', objects })).status).toBe(401)
+  })
+
+  test('a credential for a path without a project creates none once the right to create projects there has ended', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const group = await world.group({ members: [[ann, 'maintainer']] })
+    const project = { full_path: `${group.full_path}/${unique('made')}` }
+    const { out } = await ssh(world, key, `git-lfs-authenticate '${project.full_path}.git' upload`)
+    await world.root.delete(`/groups/${group.id}/members/${ann.id}`)
+    const json = { operation: 'upload', objects: [{ oid: 'a'.repeat(64), size: 1 }] }
+    const headers = { authorization: JSON.parse(out).header.Authorization }
+    expect((await lfs(world.anonymous, project, 'POST', 'objects/batch', { json, headers })).status).toBe(404)
+    expect((await world.root.get(`/groups/${group.id}/projects`)).json).toEqual([])
   })
 
   test.for([

@@ -5,13 +5,13 @@ import { advertise } from '../../git/transfer/advertise.ts'
 import { uploadArchive, uploadPack } from '../../git/transfer/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { createFromPush } from '../../modules/lifecycle/index.ts'
-import { type AnswerToPush, largeFileCredentials, lfsAccess } from '../../modules/pushes/index.ts'
+import { type AnswerToPush, largeFileCredentials } from '../../modules/pushes/index.ts'
 import {
   type Access,
-  createForUpload,
   damageLog,
   type GitTarget,
   gitAccess,
+  lfsAccessForCredential,
   openToFetch,
   protocolRefusal,
   receivePush,
@@ -61,13 +61,12 @@ async function largeFiles(
   { keyId, ctx }: Client,
 ): Promise<number> {
   const closed = protocolRefusal(ctx, 'ssh')
-  const find = () => lfsAccess(ctx, path, operation, undefined)
-  let access = closed ? { message: closed } : ctx.settings.lfs_enabled ? await find() : switchedOff
-  const mayCreate = 'refused' in access && access.refused === 404 && operation === 'upload'
-  if (mayCreate && (await createForUpload(ctx, path, 'ssh'))) access = await find()
-  if ('storage' in access) {
+  const find = () => lfsAccessForCredential(ctx, path, operation)
+  const access = closed ? { message: closed } : ctx.settings.lfs_enabled ? await find() : switchedOff
+  if ('storage' in access || 'new' in access) {
     const from = ctx.actor!.deployKey ? undefined : { holder: { sshKeyId: keyId } }
-    const credentials = await largeFileCredentials(ctx, access.storage.project, operation, from)
+    const project = 'storage' in access ? access.storage.project : { full_path: path }
+    const credentials = await largeFileCredentials(ctx, project, operation, from)
     await send(call, `${JSON.stringify(credentials)}\n`)
     return 0
   }
@@ -145,7 +144,7 @@ async function push(
 /**
  * Handles a push to a project that does not exist: advertises an empty repository, and creates the project once the client
  * sends updates, unless the large files that a client uploads before them have created it. A dry run (`--dry-run`) creates nothing,
- * unless git-lfs asks for its credential.
+ * unless git-lfs uploads files, which it does then, too.
  */
 async function pushToNothing(call: Call, path: string, { ctx, reopen }: Client, options: Options): Promise<number> {
   const nothing = ctx.git

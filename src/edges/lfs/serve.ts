@@ -1,15 +1,8 @@
 import type { Caller } from '../../access/actor.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { forbidden } from '../../kernel/failure.ts'
-import {
-  type Grant,
-  lfsAccess,
-  lfsAccessStill,
-  type Operation,
-  type Storage,
-  sizeViolation,
-} from '../../modules/pushes/index.ts'
-import { createForUpload } from '../../modules/transport/index.ts'
+import { lfsAccess, lfsAccessStill, type Storage, sizeViolation } from '../../modules/pushes/index.ts'
+import { lfsAccessForFiles } from '../../modules/transport/index.ts'
 import type { Exchange } from '../http/answer.ts'
 import { denialAnswer } from '../http/authenticate-git.ts'
 import type { HttpContext } from '../http/context.ts'
@@ -21,7 +14,7 @@ import { splitTarget } from '../http/target.ts'
 import type { RouteMatcher } from '../http/wildcard-routes.ts'
 import { type LfsExchange, mediaType, refuse } from './answer.ts'
 import { authenticateLfs, type Known, lfsCallerNow } from './authenticate.ts'
-import { type Batch, parseBatch, serveBatch, serveVerify } from './batch.ts'
+import { parseBatch, serveBatch, serveVerify } from './batch.ts'
 import { readCall } from './body.ts'
 import { serveCreateLock, serveListLocks, serveUnlock, serveVerifyLocks } from './locks.ts'
 import { type LfsCall, type LfsRequest, operationOf, parseLfsRequest } from './request.ts'
@@ -65,7 +58,9 @@ async function serve(
     }
     const batch = call.kind === 'batch' ? parseBatch(await readCall(exchange)) : undefined
     if (batch) ctx = { ...ctx, actor: await actorNow(known, context) }
-    const access = await accessTo(ctx, path, batch?.operation ?? operationOf(call)!, known.grant, batch)
+    const access = batch
+      ? await lfsAccessForFiles(ctx, path, { ...batch, count: batch.objects.length }, known.grant)
+      : await lfsAccess(ctx, path, operationOf(call)!, known.grant)
     if ('challenge' in access) return reject(401, 'HTTP Basic: Access denied', challenge)
     if ('refused' in access) return reject(access.refused, access.message)
     const full =
@@ -81,20 +76,6 @@ async function serve(
   } finally {
     logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
-}
-
-/** As `lfsAccess`. The first files for a path without a project create the one that the push after them would create. */
-async function accessTo(
-  ctx: Ctx,
-  path: string,
-  operation: Operation,
-  grant: Grant | undefined,
-  batch: Batch | undefined,
-): ReturnType<typeof lfsAccess> {
-  const access = await lfsAccess(ctx, path, operation, grant)
-  const mayCreate = 'refused' in access && access.refused === 404 && operation === 'upload' && !grant
-  if (!mayCreate || !batch?.objects.length || !(await createForUpload(ctx, path, 'http'))) return access
-  return lfsAccess(ctx, path, operation, grant)
 }
 
 /** Both headers: the first keeps browsers from showing a password dialog, the second is required by HTTP. */

@@ -1,10 +1,16 @@
 export { canMergeInto } from './branch-access/can-merge.ts'
 export { canPushToBranch } from './branch-access/can-push.ts'
 export { collaborationBranches, mayPushToBranch } from './branch-access/collaboration.ts'
-export { lfsAccess, lfsAccessStill } from './large-files/access.ts'
+export { type Access as LfsAccess, lfsAccess, lfsAccessStill } from './large-files/access.ts'
 export { type Asked, answerBatch } from './large-files/batch.ts'
 export { checkLargeFiles } from './large-files/check.ts'
-export { type Grant, largeFileCredentials, type Operation, readCredential } from './large-files/credentials.ts'
+export {
+  type Grant,
+  isForNew,
+  largeFileCredentials,
+  type Operation,
+  readCredential,
+} from './large-files/credentials.ts'
 export type { LockRow } from './large-files/lock-queries.ts'
 export { type LockPage, lockFile, lockPage, unlockFile } from './large-files/lock-service.ts'
 export { deleteSigningKeys, digestsOfLargeFiles, filesAmong, linkAllFrom, linkFrom } from './large-files/queries.ts'

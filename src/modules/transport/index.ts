@@ -1,6 +1,6 @@
 export { type Access, gitAccess, protocolRefusal } from './git-transport/access.ts'
 export { repositoryPath, type Service } from './git-transport/address.ts'
-export { createForUpload } from './git-transport/large-files.ts'
+export { lfsAccessForCredential, lfsAccessForFiles } from './git-transport/large-files.ts'
 export { findProjectAround } from './git-transport/queries.ts'
 export { receivePush } from './git-transport/receive.ts'
 export { damageLog, type GitTarget, openToFetch, openToPush } from './git-transport/target.ts'

@@ -4,9 +4,9 @@ import { pullScopes, pushScopes, reaches } from '../../../access/scopes.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo } from '../../../api/site.ts'
 import { termsViolation } from '../../instance/index.ts'
-import { loadProject } from '../../projects/index.ts'
+import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { collaborationBranches } from '../branch-access/collaboration.ts'
-import type { Grant, Operation } from './credentials.ts'
+import { type Grant, isForNew, type Operation } from './credentials.ts'
 import { openStorage, type Storage } from './storage.ts'
 
 export type Access =
@@ -18,8 +18,9 @@ export type Access =
 const notFound: Access = { refused: 404, message: 'Not found.' }
 const forbidden: Access = { refused: 403, message: 'Access forbidden. Check your access level.' }
 
-const covers = (grant: Grant, projectId: number, operation: Operation): boolean =>
-  grant.projectId === projectId && (grant.operation === operation || grant.operation === 'upload')
+const covers = (grant: Grant, { id, full_path }: ProjectSubject, operation: Operation): boolean =>
+  ('id' in grant.project ? grant.project.id === id : isForNew(grant, full_path)) &&
+  (grant.operation === operation || grant.operation === 'upload')
 
 /** As `lfsAccess`, to a project that was accessed before, whatever its path is now. */
 export async function lfsAccessStill(
@@ -52,7 +53,7 @@ export async function lfsAccess(
     allows(projectPolicy.read_code, actor, project.facts)
   if (!actor && !(readable && operation === 'download')) return { challenge: true }
   if (!readable) return notFound
-  if (grant && !covers(grant, project.id, operation)) return forbidden
+  if (grant && !covers(grant, project, operation)) return forbidden
   if (actor && !reaches(actor.scopes, operation === 'upload' ? pushScopes : pullScopes)) return forbidden
   const storage = await openStorage(ctx, project)
   if (!storage.enabled) return notFound

@@ -19,10 +19,13 @@ export type Holder =
   | { readonly deployKeyId: number }
   | { readonly deployTokenId: number }
 
+/** A project, or the path, in lower case, of one that the first upload creates. */
+export type GrantedProject = { readonly id: number } | { readonly newPath: string }
+
 /** Content of a credential: its holder, a project and an operation on its large files. `upload` includes `download`. */
 export type Grant = {
   readonly holder: Holder
-  readonly projectId: number
+  readonly project: GrantedProject
   readonly operation: Operation
   /** Seconds since 1970. */
   readonly expiresAt: number
@@ -35,7 +38,7 @@ const toleranceSeconds = 60
 
 const signed = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-const form = /^(([kst]?)(\d{1,15})\.(\d{0,15})\.(\d{1,15})\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
+const form = /^(([kst]?)(\d{1,15})\.(\d{0,15})\.(\d{1,15}|p[\w-]+)\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
 
 function holderOf({ id, tokenId, deployKey, deployToken }: Actor): Holder {
   if (deployKey) return { deployKeyId: deployKey.id }
@@ -56,8 +59,19 @@ function parseHolder(kind: string, id: string, tokenId: string): Holder {
   return { userId: Number(id), tokenId: tokenId === '' ? undefined : Number(tokenId) }
 }
 
-async function issue(ctx: Ctx, { holder, projectId, operation, expiresAt }: Grant): Promise<string> {
-  const text = [...holderParts(holder), projectId, operation, expiresAt].join('.')
+/** `12` is a project, `p` and a path in base64 a new one. */
+const projectPart = (project: GrantedProject): string =>
+  'id' in project ? String(project.id) : `p${Buffer.from(project.newPath).toString('base64url')}`
+
+const parseProject = (part: string): GrantedProject =>
+  part.startsWith('p') ? { newPath: Buffer.from(part.slice(1), 'base64url').toString() } : { id: Number(part) }
+
+/** Whether a credential was issued for a path that had no project. */
+export const isForNew = ({ project }: Grant, path: string): boolean =>
+  'newPath' in project && project.newPath === path.toLowerCase()
+
+async function issue(ctx: Ctx, { holder, project, operation, expiresAt }: Grant): Promise<string> {
+  const text = [...holderParts(holder), projectPart(project), operation, expiresAt].join('.')
   return `${text}.${signed(await signingKey(ctx.db, 'large_files'), text).toString('base64url')}`
 }
 
@@ -65,7 +79,7 @@ async function issue(ctx: Ctx, { holder, projectId, operation, expiresAt }: Gran
 export async function readCredential(db: Db, credential: string): Promise<Grant | 'unknown' | 'expired'> {
   const parts = form.exec(credential)
   if (!parts) return 'unknown'
-  const [, text, kind, id, tokenId, projectId, operation, expiresAt, mac] = parts as unknown as string[]
+  const [, text, kind, id, tokenId, project, operation, expiresAt, mac] = parts as unknown as string[]
   const expected = signed(await signingKey(db, 'large_files'), text!)
   if (!timingSafeEqual(expected, Buffer.from(mac!, 'base64url'))) return 'unknown'
   const secondsLeft = Number(expiresAt) - Date.now() / 1000
@@ -74,7 +88,7 @@ export async function readCredential(db: Db, credential: string): Promise<Grant 
   if (secondsLeft <= 0 || secondsLeft > lifetimeSeconds + toleranceSeconds) return 'expired'
   return {
     holder: parseHolder(kind!, id!, tokenId!),
-    projectId: Number(projectId),
+    project: parseProject(project!),
     operation: operation as Operation,
     expiresAt: Number(expiresAt),
   }
@@ -98,11 +112,11 @@ const isAccountItself = (holder: Holder): boolean => 'userId' in holder && holde
 /**
  * Issues a short-lived credential of the caller, who must be authenticated, for the large files of one project. Check
  * the policy first: each use checks the policy, the account and its token or key again, but nothing else. Valid in every
- * process and across restarts.
+ * process and across restarts. Without an id, the project is one that the first upload creates.
  */
 export async function largeFileCredentials(
   ctx: Ctx,
-  project: { readonly id: number; readonly full_path: string },
+  { id, full_path }: { readonly id?: number; readonly full_path: string },
   operation: Operation,
   from?: DerivedFrom,
 ): Promise<Credentials> {
@@ -110,9 +124,10 @@ export async function largeFileCredentials(
   const now = Math.floor(Date.now() / 1000)
   const latest = from?.expiresAt !== undefined && isAccountItself(holder) ? from.expiresAt : Number.POSITIVE_INFINITY
   const expiresAt = Math.min(now + lifetimeSeconds, latest)
+  const project = id === undefined ? { newPath: full_path.toLowerCase() } : { id }
   return {
-    href: `${httpUrlToRepo(ctx.site, project.full_path)}/info/lfs`,
-    header: { Authorization: `Bearer ${await issue(ctx, { holder, projectId: project.id, operation, expiresAt })}` },
+    href: `${httpUrlToRepo(ctx.site, full_path)}/info/lfs`,
+    header: { Authorization: `Bearer ${await issue(ctx, { holder, project, operation, expiresAt })}` },
     expires_in: expiresAt - now,
   }
 }
