@@ -37,6 +37,7 @@ import { exportArchive, removeOldArchives } from './portability/exports/jobs.ts'
 import { importFromForge, removeForgeLeftovers } from './portability/forges/jobs.ts'
 import { endStuckArchiveImports, importGroupArchive } from './portability/imports/group-jobs.ts'
 import { importArchive } from './portability/imports/jobs.ts'
+import { restoreAudiences } from './projects/audiences/jobs.ts'
 import { refreshLanguages } from './projects/languages/jobs.ts'
 import {
   removeHeldRepository,
@@ -168,6 +169,7 @@ export const jobs: readonly Job<any>[] = [
   removeUser,
   resumeGroupRemovals,
   resumeUserRemovals,
+  restoreAudiences,
   resumeProjectRemovals,
   settleCutOffPushes,
   copyDueDateOfMilestone,

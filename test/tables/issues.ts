@@ -207,3 +207,7 @@ export const staleUpdates = async (world: World): Promise<unknown[]> =>
     where (u.visibility, u.archived, u.deleting, u.last_activity_at)
       is distinct from (p.visibility, p.archived, p.deleting, p.last_activity_at)`,
   )
+
+/** Locks an issue until the transaction ends. */
+export const lockIssue = (tx: Tx, projectId: number, iid: number): Promise<number> =>
+  tx.run(sql`select from issues where project_id = ${projectId} and iid = ${iid} for update`)

@@ -186,6 +186,8 @@ const writesByName: Readonly<Record<string, string>> = {
   'src/modules/groups/user-removal/queries.ts':
     'gives what a deleted user made to another account; each module contributes its columns',
   'src/modules/namespaces/avatars/queries.ts': 'the columns of avatars, which projects and users have, too',
+  'src/modules/projects/audiences/queries.ts':
+    'the audience of issues and merge requests, which triggers of projects write in one statement otherwise',
   'src/modules/planning/milestones/move-queries.ts': 'the milestones of merge requests, which belong to a later module',
   // Tables that the caller names.
   'src/db/batches.ts':

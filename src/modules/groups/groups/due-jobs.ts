@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
+import { visibilities } from '../../../access/levels.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import { eachByItself } from '../../../kernel/each-by-itself.ts'
 import { lockAccess } from '../../namespaces/index.ts'
+import { lowerAudiencesAhead } from '../../projects/index.ts'
 import { removeGroup } from './jobs.ts'
 import { removeHeld } from './removal.ts'
 import { groupsBeingRemoved, groupsDueForRemoval, lockDueGroup } from './removal-queries.ts'
@@ -15,14 +17,15 @@ export const removeMarkedGroups = job({
   every: { cron: '40 * * * *', input: {} },
   async run(_input, ctx) {
     const days = ctx.settings.deletion_adjourned_period
-    await eachByItself(await groupsDueForRemoval(ctx.db, days), (id) =>
-      ctx.transaction(async (tx) => {
+    await eachByItself(await groupsDueForRemoval(ctx.db, days), async (id) => {
+      await lowerAudiencesAhead(ctx, { namespaceId: id }, visibilities.private)
+      await ctx.transaction(async (tx) => {
         await lockAccess(tx)
         // A group that was restored, or deleted with its parent, is skipped.
         const held = await lockDueGroup(tx, id, days)
         if (held) await removeHeld(tx, held, null)
-      }),
-    )
+      })
+    })
   },
 })
 

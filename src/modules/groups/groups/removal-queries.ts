@@ -15,8 +15,8 @@ export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[])
 }
 
 /** Whether there is a project in the group or below it. */
-export const containsProject = (tx: Tx, traversalIds: readonly number[]): Promise<boolean> =>
-  tx.exists(sql`
+export const containsProject = (db: Db, traversalIds: readonly number[]): Promise<boolean> =>
+  db.exists(sql`
     select 1
     from projects p join namespaces d on d.id = p.namespace_id
     where not p.deleting and ${insideOf(traversalIds)}

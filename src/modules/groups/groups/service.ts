@@ -4,7 +4,7 @@ import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
-import type { Tx } from '../../../db/db.ts'
+import type { Db, Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { changedNames } from '../../../kernel/changed-names.ts'
 import { type FieldViolations, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
@@ -29,7 +29,7 @@ import {
   saveAvatar,
   unmarkGroupForDeletion,
 } from '../../namespaces/index.ts'
-import { loadProject, requireUnprotected } from '../../projects/index.ts'
+import { loadProject, lowerAudiencesAhead, requireUnprotected } from '../../projects/index.ts'
 import { awaitProjects } from './await-projects.ts'
 import { ownNewGroup } from './created.ts'
 import { type GroupAttributes, groupAttributeNames, updateGroupAttributes, visibilitiesInside } from './edit-queries.ts'
@@ -269,11 +269,16 @@ async function mayUnlock(ctx: Ctx, parentId: number): Promise<boolean> {
 /** Deletes a group, or marks it for deletion on plans with a deletion period. */
 export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> {
   const waits = planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0
+  const requireDeletable = async (db: Db, { traversal_ids }: Pick<GroupRow, 'traversal_ids'>) => {
+    if (await containsProject(db, traversal_ids)) requireUnprotected(ctx)
+  }
+  await requireDeletable(ctx.db, group)
+  if (!waits) await lowerAudiencesAhead(ctx, { namespaceId: group.id }, visibilities.private)
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
-    if (await containsProject(tx, held.traversal_ids)) requireUnprotected(ctx)
+    await requireDeletable(tx, held)
     if (!waits) return removeHeld(tx, held, ctx.actor!.id)
     // Repeating the request succeeds without an event.
     if (held.marked_for_deletion_on !== null) return

@@ -1,3 +1,4 @@
+import { visibilities } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { notify } from '../../../db/notifications.ts'
@@ -6,12 +7,20 @@ import { enqueueEach } from '../../../jobs/job.ts'
 import { conflict, notFound } from '../../../kernel/failure.ts'
 import { blockAccounts, deleteCredentials, isLeaving, keepAnAdministrator, refuseGhost } from '../../accounts/index.ts'
 import { lockAccess } from '../../namespaces/index.ts'
+import { lowerAudiencesAhead } from '../../projects/index.ts'
 import { lockGroup } from '../groups/queries.ts'
 import { removeHeld } from '../groups/removal.ts'
 import type { EndedMember } from '../members/queries.ts'
 import { emitAllRemoved } from '../members/service.ts'
 import { removeUser } from './jobs.ts'
-import { deleteMemberships, lockAccount, markSpacesDeleting, soleOwnedGroups, tokensOfBot } from './queries.ts'
+import {
+  deleteMemberships,
+  lockAccount,
+  markSpacesDeleting,
+  personalNamespace,
+  soleOwnedGroups,
+  tokensOfBot,
+} from './queries.ts'
 
 /**
  * Deletes an account. From this commit on it cannot act, has no memberships, and its personal projects are hidden; a
@@ -19,6 +28,7 @@ import { deleteMemberships, lockAccount, markSpacesDeleting, soleOwnedGroups, to
  * groups are a conflict.
  */
 export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
+  await lowerAudiencesOf(ctx, userId, hard)
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = await lockAccount(tx, userId)
@@ -54,6 +64,16 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
     })
     await keepAnAdministrator(tx, held)
   })
+}
+
+/** Makes the deletion of what is deleted with an account a short statement. */
+async function lowerAudiencesOf(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
+  const groups = await soleOwnedGroups(ctx.db, userId, !hard)
+  // A conflict: nothing is deleted.
+  if (groups.length > 0 && !hard) return
+  const space = await personalNamespace(ctx.db, userId)
+  for (const namespaceId of [...groups, ...(space ? [space.id] : [])])
+    await lowerAudiencesAhead(ctx, { namespaceId }, visibilities.private)
 }
 
 /**

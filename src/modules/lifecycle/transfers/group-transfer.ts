@@ -22,6 +22,7 @@ import {
   renameTree,
   retireRoutes,
 } from '../../namespaces/index.ts'
+import { lowerAudiencesAhead } from '../../projects/index.ts'
 import { replaceLeftBehind } from './left-behind.ts'
 import { limitVisibility } from './limit-visibility.ts'
 import { heightOf, projectsBelow } from './queries.ts'
@@ -36,6 +37,8 @@ const notAllowed = "You don't have enough permissions."
 export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: number | undefined): Promise<void> {
   const actor = ctx.actor!
   await awaitProjects(ctx, group.id)
+  const target = await requireTarget(ctx, parentId)
+  if (target) await lowerAudiencesAhead(ctx, { namespaceId: group.id }, target.visibility)
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = await lockGroupPlace(tx, group.id)
@@ -83,14 +86,15 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
   })
 }
 
-/** Throws unless the caller may move groups below this one, or to the top level. */
-async function requireTarget(ctx: Ctx, parentId: number | undefined): Promise<void> {
+/** The new parent; undefined for the top level. Throws unless the caller may move groups there. */
+async function requireTarget(ctx: Ctx, parentId: number | undefined): Promise<GroupSubject | undefined> {
   const actor = ctx.actor!
   if (parentId === undefined) {
     if (!actor.admin && !actor.canCreateGroup) throw refuse(notAllowed)
-    return
+    return undefined
   }
   const parent = await loadGroup(parentId, ctx)
   if (!parent || !allows(groupPolicy.read_group, actor, parent.facts)) throw notFound('Group')
   if (!allows(groupPolicy.create_subgroup, actor, parent.facts)) throw refuse(notAllowed)
+  return parent
 }

@@ -17,6 +17,7 @@ import {
 import {
   emitLowered,
   lockProjectKey,
+  lowerAudiencesAhead,
   movedConcurrently,
   moveProject,
   type ProjectSubject,
@@ -41,6 +42,8 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
   // Waits, such as for an import into it, before the lock of access is taken, for which all other changes of access would wait, too.
   ctx.outside?.prepare()
   await ctx.transaction((tx) => lockProjectKey(tx, project.id))
+  if (target.kind === 'group' && (mayCreateProjects(actor, target) || actor.admin))
+    await lowerAudiencesAhead(ctx, { projectId: project.id }, target.visibility)
   await ctx
     .transaction(async (tx) => {
       await lockAccess(tx)

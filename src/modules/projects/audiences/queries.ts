@@ -1,0 +1,93 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { integer } from '../../../db/row.ts'
+import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { within } from '../../namespaces/index.ts'
+
+/** A project, or all those in a namespace or below it. */
+export type Place = { readonly projectId: number } | { readonly namespaceId: number }
+
+/** A table whose rows have the audience of their project, which triggers keep (`copy_audience`, `copy_audience_to_issues`). */
+export type FollowingTable = { readonly table: string; readonly level: string; readonly isOpen: string }
+
+export const followingTables: readonly FollowingTable[] = [
+  { table: 'issues', level: 'issues_access_level', isOpen: 'not f.confidential' },
+  { table: 'merge_requests', level: 'merge_requests_access_level', isOpen: 'true' },
+]
+
+const isIn = (place: Place): Sql =>
+  'projectId' in place
+    ? sql`p.id = ${place.projectId}`
+    : within(raw('d.traversal_ids'), sql`(select traversal_ids from namespaces where id = ${place.namespaceId})`)
+
+/** The projects of a place that are more visible than `visibility`. */
+export const projectsAbove = async (db: Db, place: Place, visibility: number): Promise<number[]> =>
+  (
+    await db.rows(
+      { id: integer },
+      sql`
+        select p.id
+        from projects p join namespaces d on d.id = p.namespace_id
+        where p.visibility > ${visibility} and not p.deleting and ${isIn(place)}
+        order by p.id
+      `,
+    )
+  ).map(({ id }) => id)
+
+/** The rows of these projects that have a larger audience; at most `limit`. */
+export const rowsAbove = async (
+  db: Db,
+  { table }: FollowingTable,
+  projectIds: readonly number[],
+  audience: number,
+  limit: number,
+): Promise<number[]> =>
+  (
+    await db.rows(
+      { id: integer },
+      sql`
+        select id
+        from ${raw(table)}
+        where project_id = any(${projectIds}::bigint[]) and audience > ${audience}
+        limit ${limit}
+      `,
+    )
+  ).map(({ id }) => id)
+
+/** Lowers the audience of these rows. */
+export const lowerAudience = (
+  db: Db,
+  { table }: FollowingTable,
+  ids: readonly number[],
+  audience: number,
+): Promise<number> =>
+  db.run(
+    sql`update ${raw(table)} set audience = ${audience} where id = any(${ids}::bigint[]) and audience > ${audience}`,
+  )
+
+/** Gives at most `size` rows of a project the audience that follows from it. The lock keeps the visibility until they are seen with it. */
+export const restoreAudience = (
+  tx: Tx,
+  { table, level, isOpen }: FollowingTable,
+  projectId: number,
+  size: number,
+): Promise<number> =>
+  tx.run(sql`
+    with held as (
+      select id, audience_of_merge_requests(visibility, ${raw(level)}, deleting) as audience
+      from projects
+      where id = ${projectId}
+      for no key update
+    )
+    update ${raw(table)} r
+    set audience = h.audience
+    from held h
+    where r.id = any(
+        array(
+          select f.id
+          from ${raw(table)} f
+          where f.project_id = ${projectId} and f.audience < (select audience from held) and ${raw(isOpen)}
+          limit ${literal(size)}
+        )
+      )
+      and r.audience < h.audience
+  `)
