@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import ssh2 from 'ssh2'
 import { describe, expect } from 'vitest'
 import type { Level, Visibility } from '../../src/access/levels.ts'
-import { follow, lfs, oidOf } from '../../src/modules/pushes/large-files/testing.ts'
+import { batch, follow, lfs, oidOf } from '../../src/modules/pushes/large-files/testing.ts'
 import { deployKey, gitSsh, hasSsh, type KeyPair, keyPair, ssh, sshUrl, sshWith, sshWords, withKey } from '../ssh.ts'
 import { pushesTo } from '../tables/pushes.ts'
 import { usesOfSshKeys } from '../tables/users.ts'
-import { type Client, git, temporaryFolder, test, unique, type World } from '../world.ts'
+import { Client, git, temporaryFolder, test, unique, type World } from '../world.ts'
 
 /** A clone with one commit on `main`. */
 async function workTree(folder: string): Promise<string> {
@@ -547,6 +547,42 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
       await world.settings({ enabled_git_access_protocol: null })
     }
     expect([(await overHttp()).status, (await overSsh()).code]).toEqual([200, 0])
+  })
+
+  test('large files need a credential of an SSH key while only SSH is enabled', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const project = await world.project({ visibility: 'public', members: [[ann, 'developer']] })
+    const keys = [await withKey(folder.path, ann), await deployKey(world, folder.path, project, true)]
+    const content = unique('content')
+    const objects = [{ oid: oidOf(content), size: content.length }]
+    const { actions } = (await batch(ann, project, 'upload', [content])).json.objects[0]
+    const { username, token } = (
+      await world.root.post(`/projects/${project.id}/deploy_tokens`, { name: 'd', scopes: ['read_repository'] })
+    ).json
+    const robot = new Client(world.origin, { id: 0, username, token })
+    const closed = { status: 403, json: { message: 'Git access over HTTP is not allowed' } }
+    await world.settings({ enabled_git_access_protocol: 'ssh' })
+    try {
+      for (const who of [world.anonymous, ann, robot])
+        expect(await batch(who, project, 'download', [content]), who.username).toMatchObject(closed)
+      expect(await batch(ann, project, 'upload', [content])).toMatchObject(closed)
+      expect(await lfs(ann, project, 'GET', 'locks')).toMatchObject(closed)
+      expect((await follow(world.anonymous, 'PUT', actions.upload, content)).status).toBe(403)
+      for (const key of keys) {
+        const { out } = await ssh(world, key, `git-lfs-authenticate ${project.full_path}.git upload`)
+        const headers = { authorization: JSON.parse(out).header.Authorization }
+        const call = (json: object) => lfs(world.anonymous, project, 'POST', 'objects/batch', { json, headers })
+        const [asked] = (await call({ operation: 'upload', objects })).json.objects
+        if (asked.actions)
+          expect((await follow(world.anonymous, 'PUT', asked.actions.upload, content)).status).toBe(200)
+        const [found] = (await call({ operation: 'download', objects })).json.objects
+        expect((await follow(world.anonymous, 'GET', found.actions.download)).text).toBe(content)
+      }
+    } finally {
+      await world.settings({ enabled_git_access_protocol: null })
+    }
+    expect((await batch(robot, project, 'download', [content])).status).toBe(200)
   })
 
   test('D2-SETTINGS-AUTHORIZED-KEYS: the setting changes nothing, keys come from the database', async ({ world }) => {

@@ -2,7 +2,7 @@ import type { Caller } from '../../access/actor.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { forbidden } from '../../kernel/failure.ts'
 import { lfsAccess, lfsAccessStill, type Storage, sizeViolation } from '../../modules/pushes/index.ts'
-import { lfsAccessForFiles } from '../../modules/transport/index.ts'
+import { lfsAccessForFiles, protocolRefusal } from '../../modules/transport/index.ts'
 import type { Exchange } from '../http/answer.ts'
 import { denialAnswer } from '../http/authenticate-git.ts'
 import type { HttpContext } from '../http/context.ts'
@@ -56,6 +56,8 @@ async function serve(
       const { status, message, headers } = denialAnswer(known, context.siteUrl)
       return reject(status, message, status === 401 ? challenge : headers)
     }
+    const closed = isOfKey(known) ? undefined : protocolRefusal(ctx, 'http')
+    if (closed !== undefined) return reject(403, closed)
     const batch = call.kind === 'batch' ? parseBatch(await readCall(exchange)) : undefined
     if (batch) ctx = { ...ctx, actor: await actorNow(known, context) }
     const access = batch
@@ -77,6 +79,10 @@ async function serve(
     logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
 }
+
+/** Whether the credential was issued over SSH, with which large files are transferred over HTTP, too. */
+const isOfKey = ({ grant }: Known): boolean =>
+  grant !== undefined && ('sshKeyId' in grant.holder || 'deployKeyId' in grant.holder)
 
 /** Both headers: the first keeps browsers from showing a password dialog, the second is required by HTTP. */
 const challenge = { 'lfs-authenticate': 'Basic realm="Stithy"', 'www-authenticate': 'Basic realm="Stithy"' }
