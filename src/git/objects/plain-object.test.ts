@@ -225,3 +225,16 @@ test('a link, and a file whose content git checks, is not plain if the push brin
     expect(isPlain(treeOf(mode, name), (oid) => oid === blob.oid)).toBe(false)
   }
 })
+
+test('a tree or commit that would take long to check is not plain', () => {
+  const entries = Array.from({ length: 5000 }, (_, n) => [text(`100644 ${n + 10_000}\0`), Buffer.from(blob.oid, 'hex')])
+  const wide = (count: number) =>
+    ({ oid: tree.oid as Oid, type: 'tree', content: Buffer.concat(entries.slice(0, count).flat()) }) as const
+  expect([isPlain(wide(3000), () => false), isPlain(wide(5000), () => false)]).toEqual([true, false])
+  const merge = (parents: number) => {
+    const lines = `parent ${commit.oid}\n`.repeat(parents)
+    const content = text(`tree ${tree.oid}\n${lines}author ${person}\ncommitter ${person}\n\nMerge\n`)
+    return { oid: commit.oid as Oid, type: 'commit', content } as const
+  }
+  expect([isPlain(merge(1000), () => false), isPlain(merge(2000), () => false)]).toEqual([true, false])
+})

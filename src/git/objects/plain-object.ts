@@ -7,9 +7,13 @@ import { type NewObject, treeOrderKey } from './objects.ts'
  * way is left to them: names that some file systems read as `.git`, files with a meaning for git, modes of old histories, odd headers.
  */
 
+/** Larger ones, of thousands of parents or files, would take long to check. In bytes. */
+const maxBytes = { commit: 64 * 1024, tag: 64 * 1024, tree: 128 * 1024 }
+
 /** Whether git accepts the object whatever else it checks. `isNew` tells whether the push has an object of this id. */
 export function isPlain({ type, content }: NewObject, isNew: (oid: Oid) => boolean): boolean {
   if (type === 'blob') return true
+  if (content.length > maxBytes[type]) return false
   return type === 'tree' ? isPlainTree(content, isNew) : plainTexts[type].test(content.toString('latin1'))
 }
 

@@ -1,9 +1,11 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { gitIn, TestGit } from '../testing.ts'
 import { commitObject, type NewObject, newObject, treeObject, writeObjects } from './objects.ts'
-import { inScratch, keepObjects } from './scratch.ts'
+import { inScratch, keepObjects, storeInScratch } from './scratch.ts'
 
 let world: TestGit
 beforeAll(async () => {
@@ -44,4 +46,30 @@ test('a commit is not kept before what it refers to, so that an interruption lea
   })
   expect(gitIn(otherDir, ['cat-file', '-t', commit.oid])).toBe('commit')
   expect(readdirSync(other.objectDir)).not.toContain(blob.oid.slice(0, 2))
+})
+
+const blobs = Array.from({ length: 20 }, (_, n) => newObject('blob', Buffer.from(`content ${n}`)))
+
+test('objects whose content does not reach the disk are an error of the caller, and end no process', async () => {
+  const script = `
+    import fs, { mkdtempSync } from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    fs.fsync = (_file, done) => setImmediate(done, new Error('no space'))
+    syncBuiltinESMExports()
+    const { newObject } = await import(${JSON.stringify(import.meta.resolve('./objects.ts'))})
+    const { storeInScratch } = await import(${JSON.stringify(import.meta.resolve('./scratch.ts'))})
+    const objects = Array.from({ length: 20 }, (_, n) => newObject('blob', Buffer.from('content ' + n)))
+    const { durable } = await storeInScratch({ objectDir: mkdtempSync(${JSON.stringify(join(world.folder, 'scratch-'))}) }, objects)
+    await durable.catch(({ message }) => console.log(message))`
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
+  expect((await run).stdout).toBe('no space\n')
+})
+
+test('objects of a repository that is deleted meanwhile are those of one that does not exist', async () => {
+  const { repo, gitDir } = await world.repository()
+  const store = inScratch(repo, async (scratch) => {
+    rmSync(gitDir, { recursive: true })
+    return storeInScratch(scratch, blobs)
+  })
+  await expect(store).rejects.toThrow('The repository does not exist')
 })

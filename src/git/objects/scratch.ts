@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncFolders } from '../../kernel/durable.ts'
@@ -41,10 +42,14 @@ export async function storeInScratch(
     for (const object of objects) {
       const folder = join(scratch.objectDir, object.oid.slice(0, 2))
       await makeObjectFolder(folder)
-      files.push(finishLoose(await writeLoose(join(folder, object.oid.slice(2)), object)))
+      const finished = finishLoose(await writeLoose(join(folder, object.oid.slice(2)), object))
+      // It is awaited after the others have been written.
+      finished.catch(() => {})
+      files.push(finished)
     }
   } catch (error) {
     await Promise.allSettled(files)
+    if (isMissing(error) && !existsSync(scratch.base.objectDir)) throw scratch.base.lost(error)
     throw error
   }
   const durable = Promise.all(files).then(() => {})

@@ -143,6 +143,21 @@ test('content that is larger than a mebibyte, alone, together or as a delta make
   expect(await readPack(packOf([claiming(2 ** 40, deflateSync(Buffer.from('x')))]), nothing)).toBeUndefined()
 })
 
+test('a delta that is too short, has very many instructions, or builds on a large object is left to git', async () => {
+  const base = made('blob', Buffer.from('x'.repeat(1000)))
+  const packWith = (delta: Buffer) => packOf([entry('blob', base.content), entry('delta', delta, base.oid)])
+  const single = (count: number) =>
+    Buffer.concat([Buffer.from([...varint(1000), ...varint(count)]), Buffer.alloc(2 * count, Buffer.from([0x90, 1]))])
+  expect(await readPack(packWith(single(10_000)), nothing)).toHaveLength(2)
+  expect(await readPack(packWith(single(20_000)), nothing)).toBeUndefined()
+  expect(await readPack(packWith(Buffer.from([...varint(1000), 0])), nothing)).toBeUndefined()
+  const asked: unknown[] = []
+  const ask = async (...words: unknown[]) => void asked.push(words)
+  const onLarge = Buffer.from([...varint(2_000_000), ...varint(1), 0x90, 1])
+  expect(await readPack(packOf([entry('delta', onLarge, base.oid)]), ask)).toBeUndefined()
+  expect(asked).toEqual([])
+})
+
 const varint = (size: number): number[] => (size < 128 ? [size] : [(size & 127) | 128, ...varint(size >> 7)])
 
 /** An entry of a blob that says it has this size. */

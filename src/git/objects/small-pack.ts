@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { inflateSync } from 'node:zlib'
 import type { Oid } from '../format/oid.ts'
 import type { ObjectType } from './cat-file.ts'
@@ -13,6 +14,14 @@ const trailerBytes = 20
 const types: readonly (ObjectType | undefined)[] = [undefined, 'commit', 'tree', 'blob', 'tag']
 const offsetDelta = 6
 const oidDelta = 7
+
+/** Instructions of a delta, each of which may be a single byte. */
+const maxInstructions = 16_000
+/** Git accepts none that is shorter, in bytes. */
+const minDeltaBytes = 4
+
+/** After this many bytes of content, other requests have their turn. */
+const turnBytes = 64 * 1024
 
 /** What a delta builds on: an object that the repository has. */
 export type Base = { readonly type: ObjectType; readonly content: Buffer }
@@ -54,7 +63,12 @@ class SmallPack {
   }
 
   async objects(): Promise<readonly NewObject[]> {
+    let turn = turnBytes
     for (let left = this.#pack.readUInt32BE(8); left > 0; left--) {
+      if (maxContentBytes - this.#leftBytes >= turn) {
+        turn = maxContentBytes - this.#leftBytes + turnBytes
+        await setImmediate()
+      }
       const start = this.#at
       const object = await this.#next(start)
       if (this.#byOid.has(object.oid)) throw new Unusual()
@@ -73,19 +87,26 @@ class SmallPack {
     if (type) return newObject(type, this.#inflated(size))
     if (number === offsetDelta) {
       const base = this.#byOffset.get(start - this.#distance())
-      if (base) return this.#applied(base, size)
+      if (base) return this.#applied(base, this.#delta(size))
     } else if (number === oidDelta) {
       const oid = this.#oid()
+      const delta = this.#delta(size)
+      // The base may be of any size.
+      if (delta.baseBytes > maxContentBytes) throw new Unusual()
       const base = this.#byOid.get(oid) ?? (await this.#readBase(oid, maxContentBytes))
-      if (base) return this.#applied(base, size)
+      if (base) return this.#applied(base, delta)
     }
     throw new Unusual()
   }
 
-  #applied({ type, content }: Base, deltaBytes: number): NewObject {
-    const target = applyDelta(content, this.#inflated(deltaBytes), this.#leftBytes)
+  #applied({ type, content }: Base, delta: Delta): NewObject {
+    const target = delta.applyTo(content, this.#leftBytes)
     this.#leftBytes -= target.length
     return newObject(type, target)
+  }
+
+  #delta(size: number): Delta {
+    return new Delta(this.#inflated(size))
   }
 
   #byte(): number {
@@ -150,35 +171,53 @@ function readSize(next: () => number): number {
   }
 }
 
-/** The content that a delta makes of its base (gitformat-pack, "deltified representation"). */
-function applyDelta(base: Buffer, delta: Buffer, maxBytes: number): Buffer {
-  let at = 0
-  const next = () => {
-    if (at >= delta.length) throw new Unusual()
-    return delta[at++]!
-  }
-  const [baseBytes, targetBytes] = [readSize(next), readSize(next)]
-  if (baseBytes !== base.length || targetBytes > maxBytes) throw new Unusual()
-  const target = Buffer.alloc(targetBytes)
-  let written = 0
-  while (at < delta.length) {
-    const instruction = next()
-    const [source, start, length] =
-      instruction & 0x80
-        ? [base, numberOf(instruction & 15, next), numberOf((instruction >> 4) & 7, next) || 0x10000]
-        : [delta, at, instruction]
-    if (length === 0 || start + length > source.length || written + length > targetBytes) throw new Unusual()
-    source.copy(target, written, start, start + length)
-    written += length
-    if (source === delta) at += length
-  }
-  if (written !== targetBytes) throw new Unusual()
-  return target
-}
+/** Says how content is made of a base (gitformat-pack, "deltified representation"). */
+class Delta {
+  /** Size of the base, as the delta says. */
+  readonly baseBytes: number
+  readonly #bytes: Buffer
+  #at = 0
 
-/** A number of which only the bytes are there whose bits are set, the lowest first. */
-function numberOf(bits: number, next: () => number): number {
-  let number = 0
-  for (let scale = 1; bits > 0; bits >>= 1, scale *= 256) if (bits & 1) number += next() * scale
-  return number
+  constructor(bytes: Buffer) {
+    if (bytes.length < minDeltaBytes) throw new Unusual()
+    this.#bytes = bytes
+    this.baseBytes = this.#size()
+  }
+
+  applyTo(base: Buffer, maxBytes: number): Buffer {
+    const targetBytes = this.#size()
+    if (this.baseBytes !== base.length || targetBytes > maxBytes) throw new Unusual()
+    const target = Buffer.alloc(targetBytes)
+    let written = 0
+    for (let instructions = 0; this.#at < this.#bytes.length; instructions++) {
+      const instruction = this.#next()
+      const isCopy = (instruction & 0x80) !== 0
+      const start = isCopy ? this.#number(instruction & 15) : this.#at
+      const length = isCopy ? this.#number((instruction >> 4) & 7) || 0x10000 : instruction
+      const source = isCopy ? base : this.#bytes
+      const isPossible = length > 0 && start + length <= source.length && written + length <= targetBytes
+      if (!isPossible || instructions === maxInstructions) throw new Unusual()
+      source.copy(target, written, start, start + length)
+      written += length
+      if (!isCopy) this.#at += length
+    }
+    if (written !== targetBytes) throw new Unusual()
+    return target
+  }
+
+  #next(): number {
+    if (this.#at >= this.#bytes.length) throw new Unusual()
+    return this.#bytes[this.#at++]!
+  }
+
+  #size(): number {
+    return readSize(() => this.#next())
+  }
+
+  /** A number of which only the bytes are there whose bits are set, the lowest first. */
+  #number(bits: number): number {
+    let number = 0
+    for (let [left, scale] = [bits, 1]; left > 0; left >>= 1, scale *= 256) if (left & 1) number += this.#next() * scale
+    return number
+  }
 }

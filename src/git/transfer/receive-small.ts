@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
+import { objectInfo } from '../objects/cat-file.ts'
 import type { NewObject } from '../objects/objects.ts'
 import { isPlain } from '../objects/plain-object.ts'
-import { isLoose, readObject } from '../objects/read-object.ts'
+import { isLoose, readLooseObject, readObject } from '../objects/read-object.ts'
 import { inScratch, keepObjects, storeInScratch } from '../objects/scratch.ts'
 import { type Base, readPack } from '../objects/small-pack.ts'
 import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
@@ -52,10 +53,9 @@ export const receiveSmall = (
     }
     let stored: Stored | undefined
     try {
-      stored = objects === 0 ? alreadyStored : await store(quarantine, pack, timeoutMs)
-      if (!stored) return undefined
       const tips = updates.map(({ to }) => to as Oid)
-      if (!(await isConnected(quarantine, tips))) return undefined
+      stored = await store(quarantine, objects === 0 ? undefined : pack, tips, timeoutMs)
+      if (!stored) return undefined
       const verdict = await onVerdict({ updates, pushOptions, quarantine })
       messages.push(...(verdict.messages ?? []))
       if (!verdict.ok) return { report: report(declined) }
@@ -86,13 +86,22 @@ const alreadyStored: Stored = { durable: Promise.resolve() }
 
 /**
  * Stores the objects of a pack with the checks of `transfer.fsckObjects`: in this process if these accept them beyond doubt, else by git. `undefined` if
- * git refuses them. Throws if it could not read what they build on, and names a damaged file of the repository.
+ * git refuses them, or something may be missing of what the tips lead to. Throws if git could not read what they build on, and names a damaged
+ * file of the repository.
  */
-async function store(quarantine: QuarantinedRepository, pack: Buffer, timeoutMs: number): Promise<Stored | undefined> {
-  const objects = await plainObjects(quarantine.base, pack)
-  if (!objects) return unpack(quarantine, pack, timeoutMs)
-  knowObjects(quarantine, objects)
-  return storeInScratch(quarantine, objects)
+async function store(
+  quarantine: QuarantinedRepository,
+  pack: Buffer | undefined,
+  tips: readonly Oid[],
+  timeoutMs: number,
+): Promise<Stored | undefined> {
+  const objects = pack && (await plainObjects(quarantine.base, pack))
+  if (objects) {
+    knowObjects(quarantine, objects)
+    return (await isConnected(quarantine, tips)) ? storeInScratch(quarantine, objects) : undefined
+  }
+  if (pack && !(await unpack(quarantine, pack, timeoutMs))) return undefined
+  return (await isConnected(quarantine, tips)) ? alreadyStored : undefined
 }
 
 /** The objects of a pack, if git accepts each beyond doubt and none is there already. */
@@ -105,19 +114,24 @@ async function plainObjects(repo: Repository, pack: Buffer): Promise<readonly Ne
   return objects.every(isAccepted) ? objects : undefined
 }
 
+/** Asks for the size of a packed one before its content, which `cat-file` would send in any case. */
 async function readBase(repo: Repository, oid: Oid, maxBytes: number): Promise<Base | undefined> {
-  const found = await readObject(repo, oid, maxBytes)
+  const loose = await readLooseObject(repo, oid)
+  if (loose) return loose
+  const sizeBytes = (await objectInfo(await repo.objects(), oid))?.sizeBytes ?? Number.POSITIVE_INFINITY
+  const found = sizeBytes > maxBytes ? undefined : await readObject(repo, oid, maxBytes)
   return found?.content && { type: found.type, content: found.content }
 }
 
-async function unpack(quarantine: QuarantinedRepository, pack: Buffer, timeoutMs: number): Promise<Stored | undefined> {
+/** Whether git has stored the objects of the pack. */
+async function unpack(quarantine: QuarantinedRepository, pack: Buffer, timeoutMs: number): Promise<boolean> {
   try {
     await quarantine.run('unpack-objects', { flags: ['-q', '--strict'], input: pack, lane: 'transfer', timeoutMs })
-    return alreadyStored
+    return true
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     const isDamaged = saysUnusable(error.stderr) || error.stderr.includes(join(quarantine.base.objectDir, 'pack'))
     if (isDamaged) throw error
-    return undefined
+    return false
   }
 }

@@ -16,9 +16,14 @@ import { QuarantinedRepository, type Repository } from '../repository/repository
 const maxObjects = 100
 const maxFileBytes = 64 * 1024
 const maxContentBytes = 2 * 1024 * 1024
-const maxEntries = 100_000
+const maxEntries = 50_000
 /** Of this many branches it is cheap to ask whether they have a commit in their history. */
 const maxBranches = 500
+/** Of this many commits, each time with a walk of the history. */
+const maxSought = 16
+
+/** The mode of a symbolic link. */
+const link = '120000'
 
 /** Enough of a compressed object for its type and size. */
 const headBytes = 512
@@ -43,11 +48,23 @@ export async function* pointersOfPush(repo: Repository, tips: readonly Oid[]): A
 export const isConnected = async (quarantine: QuarantinedRepository, tips: readonly Oid[]): Promise<boolean> =>
   (await followed(quarantine, tips))?.leadsToAll === true
 
+const followedPushes = new WeakMap<QuarantinedRepository, Map<string, ReturnType<typeof follow>>>()
+
+/** As `follow`, once for the check of its objects and for that of large files. */
+function followed(quarantine: QuarantinedRepository, tips: readonly Oid[]): ReturnType<typeof follow> {
+  const known = followedPushes.get(quarantine) ?? new Map<string, ReturnType<typeof follow>>()
+  followedPushes.set(quarantine, known)
+  const key = tips.join()
+  const push = known.get(key) ?? follow(quarantine, tips)
+  known.set(key, push)
+  return push
+}
+
 /**
  * Follows the tips of a push. `undefined` if only git can: the push is large, or refers to objects that are not in the latest commits
  * of the branches, such as a file that was moved.
  */
-async function followed(quarantine: QuarantinedRepository, tips: readonly Oid[]): Promise<SmallPush | undefined> {
+async function follow(quarantine: QuarantinedRepository, tips: readonly Oid[]): Promise<SmallPush | undefined> {
   const { base } = quarantine
   const objects = await objectsIn(quarantine)
   const branches = objects && (await readRefFiles(base, 'refs/heads', { broken: 'omit' }))
@@ -63,7 +80,10 @@ class SmallPush {
   readonly #found = new Set<string>()
   readonly #blobs = new Set<Buffer>()
   readonly #compared = new Set<string>()
+  readonly #byName = new Map<Oid, ReadonlyMap<string, TreeEntry>>()
+  /** Entries of all trees that were read. */
   #entries = 0
+  #sought = 0
 
   constructor(base: Repository, objects: ReadonlyMap<string, PushedObject>, branchTips: ReadonlySet<Oid>) {
     this.#base = base
@@ -100,6 +120,8 @@ class SmallPush {
         if (await this.#isOfBranch(oid)) continue
         return false
       }
+      // A tag of a commit is no parent.
+      if (commit.parents.some((parent) => (this.#objects.get(parent)?.type ?? 'commit') !== 'commit')) return false
       open.push(...commit.parents)
       const parent = commit.parents[0]
       const before = parent && (this.#commit(parent) ?? (await readCommit(this.#base, parent)))
@@ -127,6 +149,7 @@ class SmallPush {
   /** Whether a branch has the commit in its history, with all that it leads to. False if only git can tell. */
   async #isOfBranch(oid: Oid): Promise<boolean> {
     const tips = [...this.#branchTips]
+    if (++this.#sought > maxSought) return false
     return tips.length <= maxBranches && (await isWithin(this.#base, oid, tips)) === true
   }
 
@@ -142,12 +165,16 @@ class SmallPush {
     this.#compared.add(pair)
     const entries = this.#newEntries(tree)
     if (!entries) return false
-    this.#entries += entries.length
-    if (this.#entries > maxEntries) return false
-    const old = new Map((before && (await this.#entriesOf(before)))?.map((entry) => [entry.name, entry]))
-    for (const { name, type, oid } of entries) {
-      const was = old.get(name)
-      if (type === 'commit' || (was?.oid === oid && was.type === type)) continue
+    const old = before && (await this.#entriesByName(before))
+    if (!this.#hasRoomFor(entries)) return false
+    for (const { name, type, mode, oid } of entries) {
+      const was = old?.get(name)
+      if (type === 'commit') continue
+      if (was?.oid === oid && was.type === type) {
+        // Git may check what a new link points to.
+        if (mode === link && was.mode !== link) return false
+        continue
+      }
       const object = this.#object(oid)
       if (object?.type !== type) return false
       if (type === 'blob') {
@@ -162,8 +189,19 @@ class SmallPush {
     return found?.type === 'tree' && found.content ? parseTree(found.content) : undefined
   }
 
-  async #entriesOf(tree: Oid): Promise<readonly TreeEntry[]> {
-    return this.#newEntries(tree) ?? (await readTree(this.#base, tree)) ?? []
+  /** Those of a tree, which are looked up once for each tree; none beyond the limit, so that git is asked. */
+  async #entriesByName(tree: Oid): Promise<ReadonlyMap<string, TreeEntry>> {
+    const known = this.#byName.get(tree)
+    if (known) return known
+    const entries = this.#newEntries(tree) ?? (await readTree(this.#base, tree)) ?? []
+    const byName = new Map(this.#hasRoomFor(entries) ? entries.map((entry) => [entry.name, entry]) : [])
+    this.#byName.set(tree, byName)
+    return byName
+  }
+
+  #hasRoomFor({ length }: readonly TreeEntry[]): boolean {
+    this.#entries += length
+    return this.#entries <= maxEntries
   }
 }
 

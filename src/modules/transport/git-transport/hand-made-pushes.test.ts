@@ -130,7 +130,9 @@ class Pusher {
     for (let n = 0; n < count; n++) {
       const other = this.slip(0.05) ? this.pick(this.known)?.oid : this.of('commit')?.oid
       const parent = tips.length > 0 && (this.chance(0.8) || this.#isCareful) ? this.pick(tips) : other
-      parents.push(this.slip(0.02) ? hash('sha1', String(this.random())) : (parent ?? zero))
+      const tag = this.slip(0.02) ? this.#tag() : undefined
+      if (tag) parents.push(tag.oid)
+      else parents.push(this.slip(0.02) ? hash('sha1', String(this.random())) : (parent ?? zero))
     }
     const first = this.known.find(({ oid }) => oid === parents[0])
     const treeId = first?.kind === 'commit' ? first.content.toString('latin1', 5, 45) : undefined
@@ -184,7 +186,9 @@ class Pusher {
           this.of('blob')?.oid,
           hash('sha1', String(this.random())),
         ]) ?? zero
-      if (this.chance(0.07)) to = zero
+      // A deletion makes room for another ref of the push; in git before 2.50 only if it comes first.
+      const isInWay = [...names].some((other) => other.startsWith(`${name}/`) || name.startsWith(`${other}/`))
+      if (this.chance(0.07) && !isInWay) to = zero
       let from = refs.get(name) ?? zero
       if (this.slip(0.08)) from = this.pick([zero, hash('sha1', String(this.random())), ...tips])
       if (from === zero && to === zero) to = tips[0] ?? hash('sha1', 'x')

@@ -6,11 +6,12 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, vi } from 'vitest'
+import { entry, made, packOf as packWith } from '../../../../test/made-packs.ts'
 import { gitSsh, hasSsh, sshUrl, withKey } from '../../../../test/ssh.ts'
 import { git, type TestProject, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
 import { testEnv } from '../../../git/testing.ts'
 import { repositoryOf } from '../../lifecycle/remotes/testing.ts'
-import { gitCommands } from '../../repository/commits/testing.ts'
+import { gitCommands, linesOf } from '../../repository/commits/testing.ts'
 
 /** A project and a working copy with a commit, which was pushed to `main`. */
 async function pushed(world: World, work: string, project?: TestProject) {
@@ -240,6 +241,51 @@ describe('a small push', () => {
     expect(await leftovers()).toEqual([])
     expect(await post(world, project, of(commitOid, tree, blob))).toContain('ok refs/heads/main')
     expect(await tip('main')).toBe(second)
+  })
+
+  test('of a commit whose parent is an annotated tag is refused', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { project, tip, leftovers } = await pushed(world, folder.path)
+    const first = await tip('main')
+    await git(folder.path, 'tag', '-am', 'First', 'v1')
+    const [tag, tree] = linesOf(await git(folder.path, 'rev-parse', 'v1', 'HEAD^{tree}'))
+    const person = 'A <a@b> 1700000000 +0000'
+    for (const parents of [[first, tag], [tag, first], [tag]]) {
+      const content = `tree ${tree}\n${parents.map((oid) => `parent ${oid}\n`).join('')}author ${person}\ncommitter ${person}\n\nMerge\n`
+      const merge = made('commit', Buffer.from(content))
+      const pack = packWith([
+        entry('tag', Buffer.from(await git(folder.path, 'cat-file', 'tag', 'v1'))),
+        entry('commit', merge.content),
+      ])
+      const answer = await post(world, project, pushOf([`${zero} ${merge.oid} refs/heads/merge`], pack))
+      expect(answer, parents.join()).toMatch(/ng refs\/heads\/merge|unpack (?!ok)/)
+    }
+    expect(await leftovers()).toEqual([])
+  })
+
+  test('with many old commits as parents is left to git, which walks the history once', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { project, commit, push, url, tip } = await pushed(world, folder.path)
+    for (let n = 0; n < 30; n++) await commit('file', `${n}\n`)
+    await push('-q', url, 'main')
+    const [tree, ...old] = linesOf(await git(folder.path, 'rev-parse', 'HEAD^{tree}')).concat(
+      linesOf(await git(folder.path, 'rev-list', 'HEAD~1')),
+    )
+    const person = 'A <a@b> 1700000000 +0000'
+    const pushMerge = async (parents: readonly string[], branch: string) => {
+      const lines = [await tip('main'), ...parents].map((oid) => `parent ${oid}\n`).join('')
+      const merge = made(
+        'commit',
+        Buffer.from(`tree ${tree}\n${lines}author ${person}\ncommitter ${person}\n\nMerge\n`),
+      )
+      const body = pushOf([`${zero} ${merge.oid} refs/heads/${branch}`], packWith([entry('commit', merge.content)]))
+      const started = await subcommands(world, async () => {
+        expect(await post(world, project, body)).toContain(`ok refs/heads/${branch}`)
+      })
+      return started.includes('receive-pack')
+    }
+    expect(await pushMerge(old.slice(0, 5), 'few')).toBe(false)
+    expect(await pushMerge(old.slice(0, 25), 'many')).toBe(true)
   })
 
   test('with an object that is not well-formed is refused as by git', async ({ world }) => {
