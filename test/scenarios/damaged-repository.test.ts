@@ -5,6 +5,7 @@ import type { Oid } from '../../src/git/format/oid.ts'
 import type { RefName } from '../../src/git/format/ref-name.ts'
 import { writeCommitGraph } from '../../src/git/transfer/maintenance.ts'
 import { projectRepositoryDir } from '../../src/modules/projects/repositories/location.ts'
+import { lfs } from '../../src/modules/pushes/large-files/testing.ts'
 import { recordIntent, settle } from '../../src/modules/pushes/pushes/journal.ts'
 import { findSideRepositoryById } from '../../src/modules/pushes/side-repositories/queries.ts'
 import { storedProject } from '../../src/modules/repository/commits/testing.ts'
@@ -87,6 +88,47 @@ test('push rules report damage if a commit that the commit-graph has is lost', a
   await world.root.post(`/projects/${id}/push_rule`, { commit_message_regex: 'Change' })
   const made = await world.root.post(`/projects/${id}/repository/branches`, { branch: 'new', ref: tip })
   expect(made.json).toEqual(damaged)
+})
+
+describe('a branch that has lost a commit of its history', () => {
+  test('does not make old commits new ones, which push rules refuse', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    const old = repository.commit({ a: '1' }, { message: 'Old' })
+    const lost = repository.commit({ a: '2' })
+    repository.commit({ a: '3' })
+    await world.root.post(`/projects/${id}/push_rule`, { commit_message_regex: 'Change' })
+    const branches = `/projects/${id}/repository/branches`
+    await rm(fileOf(repository.gitDir, lost))
+    expect(await world.root.post(branches, { branch: 'again', ref: old })).toMatchObject({ status: 503, json: damaged })
+  })
+
+  test('does not make old files changed ones, which others have locked', async ({ world }) => {
+    const eve = await world.user()
+    const project = await storedProject(world, { members: [[eve, 'developer']] })
+    const { id, repository } = project
+    const old = repository.commit({ a: '1' })
+    const lost = repository.commit({ a: '2' })
+    repository.commit({ a: '3' })
+    expect((await lfs(world.root, project, 'POST', 'locks', { json: { path: 'a' } })).status).toBe(201)
+    const branches = `/projects/${id}/repository/branches`
+    expect((await eve.post(branches, { branch: 'first', ref: old })).status).toBe(201)
+    expect((await eve.delete(`${branches}/first`)).status).toBe(204)
+    await rm(fileOf(repository.gitDir, lost))
+    expect(await eve.post(branches, { branch: 'again', ref: old })).toMatchObject({ status: 503, json: damaged })
+  })
+})
+
+test.for(['lost', 'corrupt'] as const)('a search does not skip a file whose content is %s', async (kind, { world }) => {
+  const { id, repository } = await storedProject(world)
+  repository.commit({ a: 'needle', b: 'hay' })
+  const file = fileOf(repository.gitDir, repository.git('rev-parse', 'main:a'))
+  await rm(file)
+  if (kind === 'corrupt') await writeFile(file, 'noise')
+  for (const text of ['needle', 'hay'])
+    expect(await world.root.get(`/projects/${id}/search?scope=blobs&search=${text}`)).toMatchObject({
+      status: 503,
+      json: damaged,
+    })
 })
 
 test.for([

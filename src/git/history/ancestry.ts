@@ -141,7 +141,8 @@ export function aheadBehind(
       }
     })
     if (known) return known
-    const { stdout } = await repo.run('rev-list', { flags: ['--left-right', '--count'], args: [`${left}...${right}`] })
+    const flags = ['--left-right', '--count'] as const
+    const { stdout } = await repo.run('rev-list', { flags, args: [`${left}...${right}`], strict: true })
     const [onlyLeft, onlyRight] = stdout.toString('latin1').trim().split('\t')
     return { left: Number(onlyLeft), right: Number(onlyRight) }
   }

@@ -5,6 +5,7 @@ import { hiddenRefs } from '../format/ref-name.ts'
 import { type Commit, readCommits } from '../objects/commits.ts'
 import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
+import { mergeBases } from './ancestry.ts'
 import { inDag } from './dag.ts'
 import { type LogFilters, listedBefore, log } from './log.ts'
 import { maxReads } from './path-reader.ts'
@@ -67,6 +68,7 @@ export async function listCommitIds(
   const here = order === 'time' ? readHere(filters, from + limit) : undefined
   const known = here && (await listHere(repo, here, from + Math.trunc(limit)))
   if (known) return known.slice(from)
+  await requireReadable(repo, filters)
   if (follow) return (await followedByGit(repo, filters, order, from + Math.trunc(limit))).slice(from)
   const { flags, ...rest } = selection(filters)
   const { stdout } = await repo.run('rev-list', {
@@ -74,6 +76,16 @@ export async function listCommitIds(
     flags: [...flags, ...orderFlags[order], `--max-count=${Math.trunc(limit)}`, `--skip=${from}`],
   })
   return linesOf(stdout) as Oid[]
+}
+
+/**
+ * Throws the damage if git cannot read the history of the excluded commits: it would list what they have, too, without an error. One process, if
+ * any are excluded and the commit-graph does not cover them; cached.
+ */
+async function requireReadable(repo: Repository, { from, excluding = [] }: HistoryFilters): Promise<void> {
+  if (excluding.length === 0) return
+  const [first, second, ...others] = [...(from === 'all' ? excluding : from), ...excluding]
+  await mergeBases(repo, first!, second!, ...others)
 }
 
 /**
@@ -124,6 +136,7 @@ export async function countCommits(
     const known =
       here && tips && (await inDag(repo, tips, (dag) => log(repo, dag, here, atMost ?? Number.POSITIVE_INFINITY)))
     if (known) return { count: known.length }
+    await requireReadable(repo, filters)
     const { flags, ...rest } = selection(filters)
     const { stdout } = await repo.run('rev-list', {
       ...rest,

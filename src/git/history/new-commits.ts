@@ -5,6 +5,7 @@ import { type Commit, readCommit } from '../objects/commits.ts'
 import { readTree, type TreeEntry } from '../objects/trees.ts'
 import { brokenRefs } from '../refs/ref-files.ts'
 import type { Repository } from '../repository/repository.ts'
+import { damageIn } from '../runner/damage.ts'
 
 /** A file of a commit that differs from the file in each parent. */
 export type NewFile = {
@@ -23,12 +24,12 @@ const maxFilesAtOnce = 2000
 /** Git would flush its output after each commit, which costs a system call, and wakes the readers of both pipes. */
 const unflushed = { GIT_FLUSH: '0' }
 
-/** Excludes what branches and tags reach, except those whose files are damaged, with which git fails. */
-async function excludingRefs(repo: Repository) {
+/** Flags for branches and tags, except those whose files are damaged, with which git fails. */
+async function flagsOfRefs(repo: Repository) {
   const broken = await brokenRefs(repo)
   const except = (nameOf: typeof branchName) =>
     broken.flatMap((ref) => nameOf(ref) ?? []).map((name) => `--exclude=${name}` as const)
-  return ['--not', ...except(branchName), '--branches', ...except(tagName), '--tags', '--not'] as const
+  return [...except(branchName), '--branches', ...except(tagName), '--tags'] as const
 }
 
 /**
@@ -67,6 +68,19 @@ const filesOfCommits = [
   ...(['--no-show-signature', '--no-decorate', '--ignore-submodules=none'] as const),
 ]
 
+/**
+ * Throws the damage if git cannot read the history of a branch or tag: it would take what they have for new, without an error. Call it before a push
+ * is refused because of what is new with it. One process that walks all commits.
+ */
+export async function requireReadableRefs(repo: Repository): Promise<void> {
+  const flags = ['--count', ...(await flagsOfRefs(repo))] as const
+  try {
+    await repo.run('rev-list', { flags, lane: 'transfer', timeoutMs: 10 * 60_000 })
+  } catch (error) {
+    throw damageIn(error) ? repo.damage('history of a branch or tag') : error
+  }
+}
+
 /** Tokens of a listing of what no branch or tag reaches yet: `rev-list` ends each with a newline, `log -z` with a NUL. */
 async function* listed(
   repo: Repository,
@@ -75,7 +89,7 @@ async function* listed(
   tips: readonly Oid[],
 ): AsyncIterable<readonly Buffer[]> {
   const command = {
-    flags: [...flags, ...(await excludingRefs(repo)), '--stdin'],
+    flags: [...flags, '--not', ...(await flagsOfRefs(repo)), '--not', '--stdin'],
     // A push may name more refs than fit into a command line.
     input: tips.map((oid) => `${oid}\n`).join(''),
     lane: 'transfer',

@@ -2,8 +2,10 @@ import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Oid } from '../format/oid.ts'
-import { isAncestor, mergeBase, mergeBases } from '../history/ancestry.ts'
+import type { RefName } from '../format/ref-name.ts'
+import { aheadBehind, isAncestor, mergeBase, mergeBases, mergedInto, refsContaining } from '../history/ancestry.ts'
 import { blameFile } from '../history/blame.ts'
+import { countCommits, listCommitIds } from '../history/history.ts'
 import { lastCommitsOfPaths } from '../history/last-commits.ts'
 import { readCommit, treeBefore } from '../objects/commits.ts'
 import { Repository } from '../repository/repository.ts'
@@ -145,6 +147,42 @@ describe('in a repository that has lost an object', () => {
     const head = made.commit({ c: '1' }, { branch: 'topic', parents: [begin] })
     await without(made, lost, async (repo) => {
       expect(await outcome(rebaseCommits(repo, { head, onto, committer }))).toBe('damaged')
+    })
+  })
+
+  test('a range has no commits of the excluded side whose history is lost', async () => {
+    const made = await world.repository()
+    made.commit({ a: '1' })
+    const begin = made.commit({ a: '2' })
+    const lost = made.commit({ b: '1' })
+    const known = made.commit({ b: '2' })
+    const head = made.commit({ a: '3' }, { branch: 'topic', parents: [begin] })
+    const range = { from: [head], excluding: [known] }
+    const page = { limit: 10 }
+    expect(await listCommitIds(made.repo, range, page)).toEqual([head])
+    await without(made, lost, async (repo) => {
+      for (const filters of [range, { ...range, path: 'a' }, { ...range, path: 'a', follow: true }]) {
+        expect(await outcome(listCommitIds(repo, filters, page)), JSON.stringify(filters)).toBe('damaged')
+        expect(await outcome(countCommits(repo, filters)), JSON.stringify(filters)).toBe('damaged')
+      }
+      expect(await outcome(listCommitIds(repo, range, { ...page, order: 'topo' }))).toBe('damaged')
+      expect(await outcome(aheadBehind(repo, head, known))).toBe('damaged')
+      const branches = [{ name: 'refs/heads/topic' as RefName, oid: begin }]
+      expect(await outcome(mergedInto(repo, known, branches))).toBe('damaged')
+      expect(await outcome(refsContaining(repo, begin))).toBe('damaged')
+    })
+  })
+
+  test('a range of several commits leaves out a history below a common commit that is lost', async () => {
+    const made = await world.repository()
+    const begin = made.commit({ a: '1' })
+    const lost = made.commit({ b: '1' })
+    const known = made.commit({ b: '2' })
+    const side = made.commit({ a: '2' }, { branch: 'topic', parents: [begin] })
+    const head = made.commit({ a: '2', b: '2' }, { branch: 'topic', parents: [known, side] })
+    expect(await listCommitIds(made.repo, { from: [head], excluding: [known] }, { limit: 10 })).toEqual([head, side])
+    await without(made, lost, async (repo) => {
+      expect(await outcome(listCommitIds(repo, { from: [head], excluding: [known] }, { limit: 10 }))).toBe('damaged')
     })
   })
 

@@ -1,5 +1,4 @@
 import type { Oid } from '../format/oid.ts'
-import { mergeBases } from '../history/ancestry.ts'
 import { listCommitIds } from '../history/history.ts'
 import { type Commit, readTip, treeBefore } from '../objects/commits.ts'
 import { commitObject, emptyTreeFor, type NewObject, type NewSignature } from '../objects/objects.ts'
@@ -20,8 +19,6 @@ export async function rebaseCommits(
   repo: Repository,
   { head, onto, committer }: { head: Oid; onto: Oid; committer: NewSignature },
 ): Promise<Oid | 'conflict'> {
-  // Git lists commits that `onto` has, too, if it cannot read the history of `onto`. Here it fails.
-  await mergeBases(repo, head, onto)
   const range = { from: [head], excluding: [onto], merges: 'none' } as const
   const oids = await listCommitIds(repo, range, { order: 'topo', limit: maxCommits + 1 })
   if (oids.length > maxCommits) return 'conflict'

@@ -49,8 +49,9 @@ export async function searchText(
   const command = {
     flags: ['-I', '-i', '-n', '-z', '-C2', '--threads=2', '--full-name', '--no-color', ...pattern],
     args: commits,
-    // 1: no match.
+    // 1: no match, also if git could not read some of the files.
     accept: [0, 1],
+    strict: true,
     timeoutMs: search.timeoutMs,
     ...(search.like !== undefined && {
       paths: [`:(icase)${search.like.replaceAll(/[?[\\]/g, '\\$&')}`],

@@ -193,6 +193,8 @@ async function forEachRef(
   const args = [prefixes].flat()
   if (args.some((prefix) => !/^refs\/[^\x00-\x20~^:?*[\\\x7f]*$/.test(prefix)))
     throw new Error('a prefix starts with refs/ and holds no pattern')
+  // Git would leave out refs that are in the part of the history that it cannot read.
+  if (filters.mergedInto !== undefined) await repo.run('rev-list', { flags: ['--count'], args: [filters.mergedInto] })
   const { stdout, stderr } = await repo.run('for-each-ref', {
     flags: [
       `--format=${format}`,
@@ -205,6 +207,8 @@ async function forEachRef(
     ],
     args,
     maxOutputBytes: 512 * 1024 * 1024,
+    // Git leaves out refs whose history it cannot read.
+    strict: filters.containing !== undefined,
   })
   const broken = Array.from(stderr.matchAll(/^warning: ignoring broken ref (\S+)$/gm), ([, name]) => name as RefName)
   if (broken.length > 0 && filters.broken === 'fail') throw repo.damage(`target of ${broken[0]}`)

@@ -16,7 +16,7 @@ import { CommitSearch } from './commit-search.ts'
 import { firstBranch } from './first-branch.ts'
 import { ifReadable } from './if-readable.ts'
 import type { LargeFilesCheck } from './large-files-check.ts'
-import type { PushFacts, PushRule } from './rule.ts'
+import { onNew, type PushFacts, type PushRule } from './rule.ts'
 
 /**
  * The push rule of the project. New commits are those that no branch or tag reaches; they are read once for all checks, with one
@@ -25,7 +25,7 @@ import type { PushFacts, PushRule } from './rule.ts'
 export const configuredRule: PushRule = async (facts) => {
   const { configured: rule, mode } = facts
   if (!rule) return undefined
-  return offenceOfNames(rule, facts) ?? (mode.begins ? undefined : offenceOfObjects(rule, facts))
+  return offenceOfNames(rule, facts) ?? (mode.begins ? undefined : onNew(() => offenceOfObjects(rule, facts))(facts))
 }
 
 function offenceOfNames(rule: EnforcedRule, { project, mode, changes }: PushFacts): Offence | undefined {

@@ -1,5 +1,5 @@
 import { pointersOfPush } from '../../../git/transfer/small-push.ts'
-import type { PushRule } from './rule.ts'
+import { onNew, type PushRule } from './rule.ts'
 
 /**
  * Requires large files to be stored before commits that point to them. Checks pushes through git; large ones cost a
@@ -7,7 +7,7 @@ import type { PushRule } from './rule.ts'
  * commit: the API stores large files itself, and a pointer written there by hand only breaks that file. It skips pull mirrors,
  * which have pointers only.
  */
-export const largeFilesRule: PushRule = async ({ largeFiles, changes, objects }) => {
+export const largeFilesRule: PushRule = onNew(async ({ largeFiles, changes, objects }) => {
   if (!(await largeFiles.isPending())) return undefined
   const tips = changes.flatMap(({ to }) => to ?? [])
   for await (const pointers of pointersOfPush(await objects(), tips)) {
@@ -15,4 +15,4 @@ export const largeFilesRule: PushRule = async ({ largeFiles, changes, objects })
     if (violation !== undefined) return violation
   }
   return undefined
-}
+})

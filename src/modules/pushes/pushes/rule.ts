@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
+import { requireReadableRefs } from '../../../git/history/new-commits.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import type { Protections } from '../protected-refs/protections.ts'
@@ -50,4 +51,13 @@ export const onEach =
       if (text !== undefined) return text
     }
     return undefined
+  }
+
+/** A rule for what is new with a push. It refuses only if git can read what is not new. */
+export const onNew =
+  (rule: PushRule): PushRule =>
+  async (facts) => {
+    const violation = await rule(facts)
+    if (violation !== undefined) await requireReadableRefs(await facts.objects())
+    return violation
   }
