@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { createApp, preload, repositoriesDir, secretsFile } from './app.ts'
@@ -25,6 +24,7 @@ import { refuseNewerSchema, refuseOlderSchema } from './db/migrate.ts'
 import { columnsContaining } from './db/reseal.ts'
 import { Failure, notFound } from './kernel/failure.ts'
 import { openLog } from './kernel/log.ts'
+import { namesIn } from './kernel/missing.ts'
 import { setQuiet } from './kernel/quiet.ts'
 import { beginRotation, endRotation } from './kernel/secrets.ts'
 import {
@@ -100,7 +100,7 @@ export async function bootstrap(config: Config, databaseUrl: string): Promise<Ro
   return await makeRoot(config, databaseUrl)
 }
 
-const hasEntries = async (folder: string): Promise<boolean> => (await readdir(folder).catch(() => [])).length > 0
+const hasEntries = async (folder: string): Promise<boolean> => (await namesIn(folder)).length > 0
 
 /** Pairs a database with a data folder; the service must not run. Returns the id that both have now. */
 export async function adopt(config: Config, databaseUrl: string): Promise<string> {

@@ -1,9 +1,8 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Db } from '../db/db.ts'
 import { Failure } from '../kernel/failure.ts'
-import { missingAs } from '../kernel/missing.ts'
+import { namesIn } from '../kernel/missing.ts'
 import type { BlobStore } from './blob-store.ts'
 import { DiskBlobs } from './disk.ts'
 import { isS3, s3Address, storeName } from './location.ts'
@@ -35,7 +34,7 @@ export async function requireEmptyStore(url: string): Promise<void> {
 
 async function isEmpty(url: string): Promise<boolean> {
   if (!isS3(url)) {
-    const names = await readdir(join(fileURLToPath(url), 'sha256')).catch(missingAs([]))
+    const names = await namesIn(join(fileURLToPath(url), 'sha256'))
     return names.length === 0
   }
   const { S3Objects } = await import('./s3-client.ts')

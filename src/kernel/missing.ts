@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 
 /** Whether an error says that a file or folder does not exist. */
@@ -14,3 +15,14 @@ export const missingAs =
 
 /** The names in a folder; none if there is no folder. */
 export const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(missingAs([]))
+
+/** Whether there is a file or folder. Throws if that is unknown, for which `existsSync` says that there is none. */
+export function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    // A name of a request may be longer than any file can have.
+    if ((error as NodeJS.ErrnoException).code === 'ENAMETOOLONG') return false
+    return missingAs(false)(error)
+  }
+}

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { constants, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -9,6 +9,7 @@ import { endEmbedded, startEmbedded } from '../db/embedded/start.ts'
 import { counted, inMegabytes } from '../kernel/amounts.ts'
 import { syncFolderNow } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
+import { isThere } from '../kernel/missing.ts'
 import { lowerPriority } from '../kernel/priority.ts'
 import { type AppModule, type BackupFacts, type BackupPlace, loadAppModule, type ProcessName } from './app-module.ts'
 import { lockDataDir, unfinishedRestoreFile, writePrivateFile } from './data-dir.ts'
@@ -225,7 +226,7 @@ async function intoEmptyFolder<T>(
   using _lock = await lockDataDir(dataDir, { toRestore: true })
   const mark = unfinishedRestoreFile(dataDir)
   const entries = readdirSync(dataDir).filter((name) => !isNoData(name))
-  if (entries.length > 0 && !existsSync(mark))
+  if (entries.length > 0 && !isThere(mark))
     throw new Failure('conflict', `The data folder ${dataDir} is not empty: use --into with an empty or new folder.`)
   writePrivateFile(mark, 'A backup is being restored here.\n')
   // It would write while its files are being removed.

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { isThere, missingAs } from '../kernel/missing.ts'
 import type { Credentials } from './app-module.ts'
 import { writePrivateFile } from './data-dir.ts'
 
@@ -10,7 +11,7 @@ export const credentialsFile = (dataDir: string): string => join(dataDir, 'root-
 type Root = { password: string; token: string }
 
 /** Exists from the first start on, before there are users (`modules/projects/installation/marker.ts`). */
-const isInstalled = (dataDir: string): boolean => existsSync(join(dataDir, 'installation'))
+const isInstalled = (dataDir: string): boolean => isThere(join(dataDir, 'installation'))
 
 /**
  * Determines the first administrator's password and token and stores them in a file *before* the database has them: a start
@@ -42,8 +43,8 @@ function readRoot(file: string): Root | undefined {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
-  } catch {
-    return undefined
+  } catch (error) {
+    return missingAs(undefined)(error)
   }
   const [password, token] = ['password', 'token'].map((name) => new RegExp(`^${name}: (.+)$`, 'm').exec(text)?.[1])
   return password === undefined || token === undefined ? undefined : { password, token }

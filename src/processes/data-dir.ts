@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,6 +9,7 @@ import { shortFolder } from '../db/embedded/socket-folder.ts'
 import { ageOf } from '../kernel/clock.ts'
 import { makeFolderNow, syncFolderNow } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
+import { isThere, missingAs } from '../kernel/missing.ts'
 import { systemReason } from './explain.ts'
 import { identityOf } from './process-identity.ts'
 
@@ -34,19 +35,18 @@ export const unfinishedRestoreFile = (dataDir: string): string => join(dataDir, 
  * is partly restored, unless `toRestore`.
  */
 export async function lockDataDir(dataDir: string, { toRestore = false } = {}): Promise<DataDirLock> {
-  if (!toRestore && existsSync(unfinishedRestoreFile(dataDir)))
-    throw new Failure(
-      'conflict',
-      `The restore into ${dataDir} has not been completed: repeat it, or delete the folder.`,
-    )
   const lock = join(dataDir, 'lock')
   const takeover = join(dataDir, 'lock.takeover')
   // Not named by the process id: in two containers the first process has the same one.
   const mine = join(dataDir, `lock.${randomUUID()}`)
   const text = `${process.pid} ${identityOf(process.pid)}\n`
+  let isUnfinished: boolean
   try {
-    makeFolderNow(dataDir, 0o700)
-    writeFileSync(mine, text, { mode: 0o600, flag: 'wx' })
+    isUnfinished = !toRestore && isThere(unfinishedRestoreFile(dataDir))
+    if (!isUnfinished) {
+      makeFolderNow(dataDir, 0o700)
+      writeFileSync(mine, text, { mode: 0o600, flag: 'wx' })
+    }
   } catch (cause) {
     throw new Failure(
       'unavailable',
@@ -54,6 +54,11 @@ export async function lockDataDir(dataDir: string, { toRestore = false } = {}): 
       { cause },
     )
   }
+  if (isUnfinished)
+    throw new Failure(
+      'conflict',
+      `The restore into ${dataDir} has not been completed: repeat it, or delete the folder.`,
+    )
   const heard = await listen(socketOf(dataDir, text))
   try {
     while (!linked(mine, lock)) {
@@ -138,8 +143,8 @@ function linked(from: string, to: string): boolean {
 function readLock(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
+  } catch (error) {
+    return missingAs(undefined)(error)
   }
 }
 

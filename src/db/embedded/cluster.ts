@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { syncFolderNow } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { isThere } from '../../kernel/missing.ts'
 import type { Binaries } from './binaries.ts'
 import type { Layout } from './layout.ts'
 import { killMakersOf, markOf } from './orphans.ts'
@@ -50,8 +51,8 @@ export async function ensureCluster(
 /** Major version of the cluster on disk; absent when there is none. */
 function readMajor(layout: Layout): number | undefined {
   const file = join(layout.cluster, 'PG_VERSION')
-  if (existsSync(file)) return Number.parseInt(readFileSync(file, 'utf8'), 10)
-  if (!existsSync(layout.cluster)) return undefined
+  if (isThere(file)) return Number.parseInt(readFileSync(file, 'utf8'), 10)
+  if (!isThere(layout.cluster)) return undefined
   throw new Failure(
     'unavailable',
     `The folder ${layout.cluster} is not a PostgreSQL database (it has no PG_VERSION): restore it from a backup, or move it away to start anew.`,

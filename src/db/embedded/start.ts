@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, existsSync, readFileSync } from 'node:fs'
+import { closeSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
+import { isThere } from '../../kernel/missing.ts'
 import { lowerSessionPriority } from '../../kernel/priority.ts'
 import { type Binaries, prepareBinaries } from './binaries.ts'
 import { clusterArgument, ensureCluster, lastErrorLine, makeFolders, removeUnfinished } from './cluster.ts'
@@ -84,7 +85,7 @@ export async function startEmbedded({
 }
 
 /** Whether a start has created a database in this data folder. The caller may read the folder. */
-export const hasCluster = (dataDir: string): boolean => existsSync(layoutOf(dataDir).cluster)
+export const hasCluster = (dataDir: string): boolean => isThere(layoutOf(dataDir).cluster)
 
 /** URL of a PostgreSQL that another process runs in this data folder; undefined if none responds. */
 export async function findEmbedded(dataDir: string): Promise<string | undefined> {
@@ -103,9 +104,9 @@ export function lowerEmbeddedPriority(dataDir: string, pid: number, priority: nu
 /** Ends what a killed process left running in this data folder, before the folder is emptied. The caller holds its lock. */
 export async function endEmbedded(dataDir: string): Promise<void> {
   const layout = layoutOf(dataDir)
-  if (!existsSync(layout.home)) return
+  if (!isThere(layout.home)) return
   await removeUnfinished(layout)
-  if (existsSync(layout.cluster)) await endOrphans(layout)
+  if (isThere(layout.cluster)) await endOrphans(layout)
 }
 
 const socketName = '.s.PGSQL.5432'

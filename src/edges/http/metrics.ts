@@ -138,7 +138,8 @@ function diskGauge(name: string, help: string, bytesOf: (disk: StatsFs) => numbe
     async collect() {
       const disk = measuredFolder === undefined ? undefined : await statfs(measuredFolder).catch(() => undefined)
       if (disk) this.set(bytesOf(disk))
-      else this.reset()
+      // It would be 0 after `reset`, as on a full disk.
+      else this.remove()
     },
   })
 }

@@ -1,7 +1,6 @@
 import { hash, randomUUID } from 'node:crypto'
 import {
   closeSync,
-  existsSync,
   open as openCallback,
   rename as renameCallback,
   writeFile as writeFileCallback,
@@ -12,7 +11,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate as deflateCallback, deflateSync, type ZlibOptions } from 'node:zlib'
 import { syncFile, syncFolders } from '../../kernel/durable.ts'
-import { isMissing } from '../../kernel/missing.ts'
+import { isMissing, isThere } from '../../kernel/missing.ts'
 import { emptyTreeOid, type Oid } from '../format/oid.ts'
 import { pathToBytes } from '../format/path-bytes.ts'
 import type { Repository } from '../repository/repository.ts'
@@ -61,7 +60,7 @@ export async function whileFoldersGo<T>(repo: Repository, work: () => Promise<T>
       return await work()
     } catch (error) {
       if (!isMissing(error)) throw error
-      if (!existsSync(repo.objectDir)) throw repo.lost(error)
+      if (!isThere(repo.objectDir)) throw repo.lost(error)
       if (attempt === maxAttempts) throw error
     }
   }
@@ -69,7 +68,7 @@ export async function whileFoldersGo<T>(repo: Repository, work: () => Promise<T>
 
 /** Makes a folder of objects. Not those above it: what is left of a removed repository would stay for ever. */
 export async function makeObjectFolder(folder: string): Promise<void> {
-  if (existsSync(folder)) return
+  if (isThere(folder)) return
   await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })

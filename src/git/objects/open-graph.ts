@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing } from '../../kernel/missing.ts'
+import { isMissing, isThere } from '../../kernel/missing.ts'
 import { type CachedGraph, CommitGraph } from '../commit-graph/commit-graph.ts'
 import { BrokenGraph, GraphLayer } from '../commit-graph/graph-layer.ts'
 import { repairIndexes } from '../repository/damaged-indexes.ts'
@@ -44,8 +44,6 @@ export function distrustGraph(repo: Repository): void {
 }
 
 const infoOf = (gitDir: string) => join(gitDir, 'objects/info')
-
-const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined
 
 function facts(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false })

@@ -1,4 +1,5 @@
-import { existsSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
+import { isThere } from '../../kernel/missing.ts'
 import type { Oid } from '../format/oid.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { readCommit } from '../objects/commits.ts'
@@ -48,7 +49,7 @@ export async function removeBrokenRef(repo: Repository, name: RefName): Promise<
 }
 
 const mayHavePacked = ({ gitDir }: Repository): boolean =>
-  existsSync(`${gitDir}/packed-refs`) || existsSync(`${gitDir}/reftable`)
+  isThere(`${gitDir}/packed-refs`) || isThere(`${gitDir}/reftable`)
 
 const isStale = (now: Oid | 'ask' | undefined, from: Oid | 'absent'): boolean =>
   now !== undefined && now !== 'ask' && now !== from

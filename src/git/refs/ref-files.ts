@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { isMissing, missingAs } from '../../kernel/missing.ts'
+import { isMissing, isThere, missingAs } from '../../kernel/missing.ts'
 import { type Oid, parseOid } from '../format/oid.ts'
 import { compareRefNames, isRefName, type RefName } from '../format/ref-name.ts'
 import { identityOf, isSettled } from '../repository/file-identity.ts'
@@ -48,7 +48,7 @@ export function readFirstRef(
 export function readLooseRef(repo: Repository, name: RefName): Oid | 'ask' | undefined {
   const path = `${repo.gitDir}/${name}`
   // Cheaper than an exception, because most of these files do not exist.
-  const text = existsSync(path) ? readOrNothing(path)?.toString() : undefined
+  const text = isThere(path) ? readOrNothing(path)?.toString() : undefined
   return text === undefined ? undefined : (targetIn(text) ?? 'ask')
 }
 
@@ -61,7 +61,7 @@ const isBroken = (text: string): boolean => !targetIn(text) && !text.startsWith(
 /** Whether the file of this ref is damaged, so that its target is unknown: a packed value would be an older one. */
 export function isBrokenRef(repo: Repository, name: RefName): boolean {
   const path = `${repo.gitDir}/${name}`
-  const text = existsSync(path) ? readOrNothing(path)?.toString() : undefined
+  const text = isThere(path) ? readOrNothing(path)?.toString() : undefined
   return text !== undefined && isBroken(text)
 }
 
@@ -88,7 +88,7 @@ export function packedFolders(repo: Repository): ReadonlySet<string> | 'ask' {
 function packedRefs(repo: Repository): PackedRefs | 'ask' {
   const path = `${repo.gitDir}/packed-refs`
   const found = statSync(path, { throwIfNoEntry: false })
-  if (!found) return existsSync(`${repo.gitDir}/reftable`) ? 'ask' : PackedRefs.none
+  if (!found) return isThere(`${repo.gitDir}/reftable`) ? 'ask' : PackedRefs.none
   // Git reports the damage if it is not a regular file.
   if (found.size > maxPackedBytes || !found.isFile()) return 'ask'
   const { cache } = repo.git

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { syncFolders } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { isThere } from '../../kernel/missing.ts'
 import { nullOid, type Oid } from '../format/oid.ts'
 import { branchName, type RefName } from '../format/ref-name.ts'
 import { objectInfos } from '../objects/cat-file.ts'
@@ -202,7 +202,7 @@ export const isInTransfer = async ({ git, gitDir }: Repository): Promise<boolean
   (await git.runner.ownersOfTransfers()).has(gitDir)
 
 /** Whether a process holds the lock of the ref, or has left it. */
-export const isLocked = (repo: Repository, name: RefName): boolean => existsSync(lockOf(repo, name))
+export const isLocked = (repo: Repository, name: RefName): boolean => isThere(lockOf(repo, name))
 
 const lockOf = ({ gitDir }: Repository, name: RefName): string => `${gitDir}/${name}.lock`
 

@@ -28,7 +28,7 @@ export async function removeOldLeftovers(folder: string, olderThanMs: number): P
   let removed = 0
   for (const name of (await namesIn(folder)).filter(isTemporaryName)) {
     const path = join(folder, name)
-    const facts = await stat(path).catch(() => undefined)
+    const facts = await stat(path).catch(missingAs(undefined))
     if (!facts || ageOf(facts.mtimeMs) < olderThanMs) continue
     await rm(path, { recursive: true, force: true })
     removed++

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../kernel/failure.ts'
+import { missingAs } from '../../kernel/missing.ts'
 import { removeGraph, saysBrokenGraph } from '../commit-graph/removal.ts'
 import { type RecordFormat, recordsOf } from '../format/records.ts'
 import type { Child } from '../runner/child.ts'
@@ -129,10 +130,7 @@ export class Repository {
   }
 
   #has(file: string): Promise<boolean> {
-    return stat(join(this.gitDir, file)).then(
-      () => true,
-      () => false,
-    )
+    return stat(join(this.gitDir, file)).then(() => true, missingAs(false))
   }
 
   /** Forgets that the repository exists, so that the next call checks again. */

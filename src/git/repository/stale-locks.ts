@@ -1,8 +1,8 @@
-import { existsSync, rmSync, type Stats } from 'node:fs'
+import { rmSync, type Stats } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ageOf } from '../../kernel/clock.ts'
-import { missingAs, namesIn } from '../../kernel/missing.ts'
+import { isThere, missingAs, namesIn } from '../../kernel/missing.ts'
 import { isHolderName, OwnedLock, removeOldLock, removeUnownedLock } from './owned-lock.ts'
 import { mayBeChanging } from './processes-in.ts'
 
@@ -58,9 +58,9 @@ export async function removeStaleLocks(
  */
 function removeUnfinishedPackedRefs(gitDir: string): boolean {
   const path = join(gitDir, 'packed-refs.new')
-  if (!existsSync(path)) return false
+  if (!isThere(path)) return false
   using lock = takePackedRefs(gitDir)
-  if (!lock || !existsSync(path)) return false
+  if (!lock || !isThere(path)) return false
   rmSync(path)
   return true
 }

@@ -1,6 +1,7 @@
 import { open, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { constants, inflateSync } from 'node:zlib'
+import { namesIn } from '../../kernel/missing.ts'
 import { type Oid, parseOid } from '../format/oid.ts'
 import { isWithin } from '../history/ancestry.ts'
 import type { ObjectType } from '../objects/cat-file.ts'
@@ -227,7 +228,7 @@ function objectsIn(quarantine: QuarantinedRepository): ReturnType<typeof readQua
 async function readQuarantine(folder: string): Promise<Map<string, PushedObject> | undefined> {
   const paths: { oid: string; path: string }[] = []
   for (const name of await readdir(folder)) {
-    const files = await readdir(join(folder, name)).catch(() => [])
+    const files = await namesIn(join(folder, name))
     if (name === 'pack' && files.length > 0) return undefined
     if (!/^[0-9a-f]{2}$/.test(name)) continue
     for (const file of files) paths.push({ oid: name + file, path: join(folder, name, file) })

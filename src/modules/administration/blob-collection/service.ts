@@ -1,7 +1,8 @@
-import { readdir, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
+import { missingAs, namesIn } from '../../../kernel/missing.ts'
 import { isOwnerGone } from '../../../kernel/owner-mark.ts'
 import { unreferenced } from './queries.ts'
 
@@ -41,9 +42,9 @@ export async function removeOldUploads(
 ): Promise<number> {
   const folder = join(dirname(repositoriesDir), 'tmp', 'uploads')
   let removed = 0
-  for (const name of await readdir(folder).catch(() => [])) {
+  for (const name of await namesIn(folder)) {
     const path = join(folder, name)
-    const facts = await stat(path).catch(() => undefined)
+    const facts = await stat(path).catch(missingAs(undefined))
     if (!facts || (facts.mtime >= before && !isOwnerGone(name))) continue
     await rm(path, { force: true })
     removed++

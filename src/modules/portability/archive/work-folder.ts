@@ -1,7 +1,8 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import { longAgo } from '../../../kernel/clock.ts'
+import { missingAs, namesIn } from '../../../kernel/missing.ts'
 
 const rootOf = ({ repositoriesDir }: Pick<Ctx, 'repositoriesDir'>): string =>
   join(dirname(repositoriesDir), 'tmp', 'archives')
@@ -28,9 +29,9 @@ const maxAgeMs = 24 * 60 * 60_000
 /** Removes folders of jobs that never ran again. */
 export async function removeOldFolders(ctx: Ctx): Promise<void> {
   const before = longAgo(maxAgeMs)
-  for (const name of await readdir(rootOf(ctx)).catch(() => [])) {
+  for (const name of await namesIn(rootOf(ctx))) {
     const path = join(rootOf(ctx), name)
-    const found = await stat(path).catch(() => undefined)
+    const found = await stat(path).catch(missingAs(undefined))
     if (found && found.mtime < before) await rm(path, { recursive: true, force: true })
   }
 }

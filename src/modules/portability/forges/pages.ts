@@ -3,7 +3,7 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import { makeFolder, syncFolder } from '../../../kernel/durable.ts'
-import { isMissing } from '../../../kernel/missing.ts'
+import { isMissing, namesIn } from '../../../kernel/missing.ts'
 import { readLines } from '../../../kernel/read-lines.ts'
 import type { ForgeItem } from './items.ts'
 
@@ -98,6 +98,6 @@ export class PageFiles {
 
 /** Ids of projects with pages. */
 export async function projectsWithPages(ctx: Pick<Ctx, 'repositoriesDir'>): Promise<number[]> {
-  const names = await readdir(join(dirname(ctx.repositoriesDir), 'tmp', 'forges')).catch(() => [])
+  const names = await namesIn(join(dirname(ctx.repositoriesDir), 'tmp', 'forges'))
   return names.filter((name) => /^[1-9]\d{0,14}$/.test(name)).map(Number)
 }

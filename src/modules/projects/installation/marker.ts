@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '../../../kernel/durable.ts'
 import { Failure } from '../../../kernel/failure.ts'
+import { isThere } from '../../../kernel/missing.ts'
 
 /** Content of the file `installation` in a data folder. */
 export type Marker = {
@@ -18,7 +19,7 @@ const fileOf = (dataDir: string): string => join(dataDir, 'installation')
 /** Undefined for a folder without an installation. */
 export function readMarker(dataDir: string): Marker | undefined {
   const file = fileOf(dataDir)
-  if (!existsSync(file)) return undefined
+  if (!isThere(file)) return undefined
   const [, id, pending] = /^([0-9a-f-]{36})( pending)?\n$/.exec(readFileSync(file, 'utf8')) ?? []
   if (id === undefined)
     throw new Failure('unavailable', `The file ${file} contains no installation id: restore it from a backup.`)

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '../../../db/db.ts'
 import { readKey, writeKey } from '../../../git/repository/project-key.ts'
 import { Failure } from '../../../kernel/failure.ts'
+import { isThere } from '../../../kernel/missing.ts'
 import { type Located, projectRepositoryDir, shardsOf, storagesIn } from '../repositories/location.ts'
 import { readMarker, writeMarker } from './marker.ts'
 import {
@@ -129,7 +129,7 @@ async function forEachRepository(
     after = projects.at(-1)!.id
     const found = projects
       .map((project) => ({ project, gitDir: projectRepositoryDir(folder, project) }))
-      .filter(({ gitDir }) => existsSync(gitDir))
+      .filter(({ gitDir }) => isThere(gitDir))
     for (let at = 0; at < found.length; at += maxConcurrent)
       await Promise.all(found.slice(at, at + maxConcurrent).map(({ project, gitDir }) => work(project, gitDir)))
   }

@@ -7,6 +7,7 @@ import { readRef } from '../../../git/refs/refs.ts'
 import { isTemporaryName } from '../../../git/repository/leftovers.ts'
 import { belongingOf } from '../../../git/repository/project-key.ts'
 import { fsck } from '../../../git/transfer/maintenance.ts'
+import { namesIn } from '../../../kernel/missing.ts'
 import { type Located, lostAndFound, projectRepositoryDir, shardsOf } from './location.ts'
 import { openRepository } from './open.ts'
 import { projectsAfter, removedProjects, saveCheck } from './queries.ts'
@@ -48,7 +49,7 @@ export async function checkRepositories(
     nameOf: ({ full_path }) => full_path,
     save: ({ id }, failed) => saveCheck(ctx.db, id, failed),
   })
-  for (const name of await readdir(lostAndFound(ctx.repositoriesDir)).catch(() => []))
+  for (const name of await namesIn(lostAndFound(ctx.repositoriesDir)))
     problems.push(`${join(lostAndFound(ctx.repositoriesDir), name)} was in the place of another repository`)
   return problems
 }

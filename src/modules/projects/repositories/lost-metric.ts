@@ -1,5 +1,5 @@
-import { readdir } from 'node:fs/promises'
 import { Gauge } from 'prom-client'
+import { namesIn } from '../../../kernel/missing.ts'
 import { lostAndFound } from './location.ts'
 
 let observed: string | undefined
@@ -15,7 +15,9 @@ new Gauge({
   help: 'Repositories that were in the place of a project and not its own, and wait for an operator in lost+found',
   aggregator: 'max',
   async collect() {
-    const names = observed === undefined ? [] : await readdir(observed).catch(() => [])
-    this.set(names.length)
+    const names = observed === undefined ? [] : await namesIn(observed).catch(() => undefined)
+    // Without a value, it is unknown.
+    if (names) this.set(names.length)
+    else this.remove()
   },
 })

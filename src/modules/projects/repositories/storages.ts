@@ -1,13 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
+import { missingAs } from '../../../kernel/missing.ts'
 import { isStorageName } from './location.ts'
 
-const isFolder = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
+const isFolder = (path: string): Promise<boolean> => stat(path).then((found) => found.isDirectory(), missingAs(false))
 
 /** The names among these of storages, which are folders, that do not exist. `default` is created on first use. */
 export async function unknownStorages(

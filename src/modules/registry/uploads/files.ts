@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { readdir, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type Written, writeFileOf } from '../../../blobs/write-file.ts'
 import { makeFolder, syncFolder } from '../../../kernel/durable.ts'
-import { isMissing, missingAs } from '../../../kernel/missing.ts'
+import { isMissing, missingAs, namesIn } from '../../../kernel/missing.ts'
 import type { Part } from './queries.ts'
 
 const uploadsIn = (folder: string): string => join(folder, 'uploads')
@@ -67,10 +67,10 @@ export async function hasFiles(folder: string, parts: readonly Pick<Part, 'file'
 
 /** Names of the files last written before this time. */
 export async function oldFiles(folder: string, before: Date): Promise<string[]> {
-  const names = await readdir(uploadsIn(folder)).catch(missingAs([]))
+  const names = await namesIn(uploadsIn(folder))
   const old: string[] = []
   for (const name of names.filter(isUuid)) {
-    const facts = await stat(fileOf(folder, name)).catch(() => undefined)
+    const facts = await stat(fileOf(folder, name)).catch(missingAs(undefined))
     if (facts && facts.mtime < before) old.push(name)
   }
   return old
