@@ -24,25 +24,29 @@ export async function listBackups(store: BackupStore): Promise<{ manifests: Mani
 }
 
 /**
- * Reads and compares everything that backups refer to; one sentence for each problem. Only one backup with an id. Contents that
- * several share are read once. Memory grows with the number of stored contents and of blobs, not with that of files.
+ * Reads and compares everything that backups refer to; one sentence for each problem, and in `leftOut` one for each file that a restore leaves
+ * out, which earlier versions have backed up. Only one backup with an id. Contents that several share are read once. Memory grows with the number of stored contents and of blobs, not with that of files.
  */
 export async function verifyBackups(
   store: BackupStore,
   id: string | undefined,
   progress: (line: string) => void,
-): Promise<{ problems: string[]; backups: number; bytes: number }> {
+): Promise<{ problems: string[]; leftOut: string[]; backups: number; bytes: number }> {
   const { manifests, problems } = await listBackups(store)
   const chosen = id === undefined ? manifests : manifests.filter((manifest) => manifest.id === id)
   if (id !== undefined && chosen.length === 0 && problems.every((problem) => !problem.startsWith(`${id}:`)))
     throw new Failure('not_found', `There is no backup ${id} in ${store.name}.`)
   const verification = new Verification(new Reader(store))
+  const left: string[] = []
   let reported = performance.now()
   for (const manifest of chosen) {
     const report = (what: string) => problems.push(`${manifest.id}: ${what}`)
     try {
       for await (const entry of new Reader(store).entries(manifest.inventory)) {
-        for (const problem of await verification.problemsOf(entry)) report(problem)
+        const problem = await verification.problemOf(entry)
+        if (problem !== undefined) report(problem)
+        if ((entry.is === 'file' || entry.is === 'data') && !isAccepted(entry.is, entry.path))
+          left.push(`${manifest.id}: ${leftOut(entry.path)}`)
         if (performance.now() - reported > progressMs) {
           reported = performance.now()
           progress(`verifying ${manifest.id}: ${inMegabytes(verification.bytes)}`)
@@ -53,7 +57,7 @@ export async function verifyBackups(
       report(error.message)
     }
   }
-  return { problems, backups: chosen.length, bytes: verification.bytes }
+  return { problems, leftOut: left, backups: chosen.length, bytes: verification.bytes }
 }
 
 /** Verifies entries, and remembers what it has read. */
@@ -70,28 +74,25 @@ class Verification {
     this.#reader = reader
   }
 
-  async problemsOf(entry: Entry): Promise<string[]> {
+  async problemOf(entry: Entry): Promise<string | undefined> {
     const location = entry.is === 'repository' ? entry.refs : entry.at
     const name = nameOf(entry)
-    const problems: string[] = []
-    if ((entry.is === 'file' || entry.is === 'data') && !isAccepted(entry.is, entry.path))
-      problems.push(leftOut(entry.path))
     const blob = entry.is === 'blob' ? keyOf(entry) : undefined
     const digest = blob !== undefined && !this.#blobs.has(blob) ? createHash('sha256') : undefined
     for (const [content, from, length] of location) {
       const isRead = this.#contents.has(content) && !digest
       const bytes = isRead ? undefined : await this.#read(content)
       const found = this.#contents.get(content)!
-      if (typeof found === 'string') return [...problems, `${name}: ${found}`]
-      if (from + length > found) return [...problems, `${name}: ${content} is too short`]
+      if (typeof found === 'string') return `${name}: ${found}`
+      if (from + length > found) return `${name}: ${content} is too short`
       if (bytes) digest?.update(bytes.subarray(from, from + length))
     }
     if (entry.is === 'blob') {
-      if (digest && digest.digest('hex') !== entry.digest) problems.push(`the blob ${name} has another content`)
-      else this.#blobs.add(blob!)
+      if (digest && digest.digest('hex') !== entry.digest) return `the blob ${name} has another content`
+      this.#blobs.add(blob!)
     } else if ('size' in entry && entry.size !== bytesIn(location))
-      problems.push(`${name} has ${bytesIn(location)} bytes instead of ${entry.size}`)
-    return problems
+      return `${name} has ${bytesIn(location)} bytes instead of ${entry.size}`
+    return undefined
   }
 
   /** Undefined if it is damaged. */

@@ -147,12 +147,12 @@ export type AppModule = {
   listBackups(place: BackupPlace): Promise<{ backups: readonly BackupFacts[]; problems: readonly string[] }>
   /** A backup by its id, or the newest one. */
   findBackup(place: BackupPlace, id: string | undefined): Promise<BackupFacts>
-  /** Reads everything of one backup or of all; one sentence for each problem. */
+  /** Reads everything of one backup or of all; one sentence for each problem, and for each file that a restore leaves out. */
   verifyBackups(
     place: BackupPlace,
     id: string | undefined,
     progress: (line: string) => void,
-  ): Promise<{ problems: readonly string[]; backups: number; bytes: number }>
+  ): Promise<{ problems: readonly string[]; leftOut: readonly string[]; backups: number; bytes: number }>
   /**
    * Restores a backup into the data folder and the database of `config`, which are empty. The caller holds the lock of the data
    * folder and has marked it as unfinished. Also returns a sentence for each file of the backup that was left out.

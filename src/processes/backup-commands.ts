@@ -158,8 +158,8 @@ export async function verifyBackups(
   const app = await loadAppModule(parts.appModule)
   const { progress, end } = progressOn(terminal)
   const place = placeOf(config, '--from', options)
-  const { problems, backups, bytes } = await app.verifyBackups(place, options.at, progress).finally(end)
-  for (const problem of problems) terminal.err(problem)
+  const { problems, leftOut, backups, bytes } = await app.verifyBackups(place, options.at, progress).finally(end)
+  for (const sentence of [...problems, ...leftOut]) terminal.err(sentence)
   terminal.out(
     `${counted(backups, 'backup')} verified (${inMegabytes(bytes)}), ${counted(problems.length, 'problem')}.`,
   )

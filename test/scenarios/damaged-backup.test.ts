@@ -149,8 +149,9 @@ test('a file that no restore writes is reported and left out, and all else is ba
       { ...entry, size: config.length, at: await store(config) },
     ]
   })
+  // What is left out is no damage, of which later runs have to tell again until the backup is removed.
   const found = await verify(env)
-  expect(found.code).toBe(1)
+  expect(found).toMatchObject({ code: 0, out: expect.stringContaining(', 0 problems.') })
   const other = await copyEnv(env)
   const restore = await command(['restore'], other)
   expect(restore.code).toBe(0)
