@@ -95,8 +95,10 @@ export interface BlobStore {
    * then it is not deleted, so that the caller that stored it may rely on it.
    */
   delete(digest: Digest, options?: { unlessStoredSince?: Date }): Promise<boolean>
-  /** Every blob with the time it was last stored, in the order of the digests. */
-  list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }>
+  /** Every blob, or those after a digest, with the time it was last stored, in the order of the digests. */
+  list(after?: Digest): AsyncIterable<StoredBlob & { readonly storedAt: Date }>
+  /** Whether damage is found only by reading: object storage verifies what it has, and charges for what is read. */
+  needsChecks(): Promise<boolean>
   /**
    * Removes what crashes left unfinished. Files younger than `before` may still be in use and stay. Must not run concurrently
    * with itself.

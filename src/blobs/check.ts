@@ -71,6 +71,20 @@ export async function damagedIn(blobs: BlobStore, progress: (line: string) => vo
   return damaged
 }
 
+/** The damaged blobs among those that were read, of which `last` was the last; undefined if no further ones are left. */
+export type ReadOn = { readonly damaged: readonly Digest[]; readonly last: Digest | undefined }
+
+/** Reads the blobs after a digest, or the first ones, one after the other, until `ms` are over or there are no more; at least one. */
+export async function damagedAfter(blobs: BlobStore, after: Digest | undefined, ms: number): Promise<ReadOn> {
+  const until = performance.now() + ms
+  const damaged: Digest[] = []
+  for await (const blob of blobs.list(after)) {
+    if (await isDamaged(blobs, blob)) damaged.push(blob.digest)
+    if (performance.now() >= until) return { damaged, last: blob.digest }
+  }
+  return { damaged, last: undefined }
+}
+
 async function isDamaged(blobs: BlobStore, { digest }: StoredBlob): Promise<boolean> {
   try {
     const found = await blobs.get(digest)

@@ -62,6 +62,20 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       expect(listed).toEqual([{ digest: hello, sizeBytes: 5, storedAt: expect.any(Date) }])
     })
 
+    test('blobs are listed in the order of their digests, all or those after one', async () => {
+      const store = await open()
+      for (let n = 0; n < 20; n++) await store.put(Readable.from([Buffer.from(`blob ${n}`)]))
+      const digestsAfter = async (after?: Digest) => {
+        const digests: Digest[] = []
+        for await (const { digest } of store.list(after)) digests.push(digest)
+        return digests
+      }
+      const all = await digestsAfter()
+      expect(all).toHaveLength(20)
+      expect(all).toEqual(all.toSorted())
+      for (const [index, digest] of all.entries()) expect(await digestsAfter(digest)).toEqual(all.slice(index + 1))
+    })
+
     test('a source that is not read to the end is destroyed', async () => {
       const store = await open()
       const source = Readable.from([Buffer.from('hello'), Buffer.from('hello')])

@@ -167,21 +167,28 @@ export class DiskBlobs implements BlobStore {
     }
   }
 
-  async *list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
+  async *list(after = ''): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
     const root = join(this.#folder, 'sha256')
     const inOrder = async (folder: string) => (await namesIn(folder)).sort()
     // A crash may have left wanted ones there, which a move or a backup must not miss.
     const leaving = await inOrder(join(this.#folder, 'leaving'))
-    for (const first of await inOrder(root))
+    for (const first of await inOrder(root)) {
+      if (first < after.slice(0, 2)) continue
       for (const second of await inOrder(join(root, first))) {
+        if (first + second < after.slice(0, 4)) continue
         const left = leaving.filter((name) => name.startsWith(first + second))
         const names = new Set([...(await inOrder(join(root, first, second))), ...left])
         for (const name of left.length > 0 ? [...names].sort() : names) {
-          const digest = parseDigest(name)
+          const digest = name > after ? parseDigest(name) : undefined
           const facts = digest && (await this.#facts(digest))
           if (digest && facts?.isFile()) yield { digest, sizeBytes: facts.size, storedAt: facts.mtime }
         }
       }
+    }
+  }
+
+  async needsChecks(): Promise<boolean> {
+    return true
   }
 
   async #facts(digest: Digest): Promise<Stats | undefined> {

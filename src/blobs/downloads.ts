@@ -103,8 +103,12 @@ class BlobsOfCaller implements BlobStore {
     return this.#blobs.delete(digest, options)
   }
 
-  list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
-    return this.#blobs.list()
+  list(after?: Digest): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
+    return this.#blobs.list(after)
+  }
+
+  needsChecks(): Promise<boolean> {
+    return this.#blobs.needsChecks()
   }
 
   tidy(before: Date): Promise<void> {

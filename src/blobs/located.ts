@@ -134,9 +134,9 @@ export class LocatedBlobs implements BlobStore {
   }
 
   /** Nothing during a move. */
-  async *list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
+  async *list(after?: Digest): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
     const { target, location } = await this.#read()
-    if (location.moving_to === null) yield* target.list()
+    if (location.moving_to === null) yield* target.list(after)
   }
 
   /** Every blob, also during a move, in the order of the digests. */
@@ -153,6 +153,10 @@ export class LocatedBlobs implements BlobStore {
       for (const [index, { done, value }] of heads.entries())
         if (!done && value.digest === least.digest) heads[index] = await lists[index]!.next()
     }
+  }
+
+  async needsChecks(): Promise<boolean> {
+    return (await this.#read()).target.needsChecks()
   }
 
   async tidy(before: Date): Promise<void> {

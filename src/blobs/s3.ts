@@ -163,14 +163,18 @@ export class S3Blobs implements BlobStore {
     }
   }
 
-  async *list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
-    let after = ''
+  async *list(begin = ''): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
+    let after = begin
     for (;;) {
       const rows = await storedObjects(this.#db, this.#store, after, page)
       for (const { digest, size, changed_at } of rows) yield { digest, sizeBytes: size, storedAt: new Date(changed_at) }
       if (rows.length < page) return
       after = rows.at(-1)!.digest
     }
+  }
+
+  async needsChecks(): Promise<boolean> {
+    return false
   }
 
   async link(digest: Digest, as: LinkedAs): Promise<string | undefined> {

@@ -1,6 +1,7 @@
 import type { Job } from '../jobs/job.ts'
 import { purgeEndedOauthTokens } from './accounts/oauth/jobs.ts'
 import { purgeExpiredLinks } from './accounts/users/jobs.ts'
+import { checkBlobs } from './administration/blob-checks/jobs.ts'
 import { collectUnusedBlobs, removeInterruptedUploads } from './administration/blob-collection/jobs.ts'
 import { endOldChanges } from './administration/change-retention/jobs.ts'
 import { endOldEvents } from './administration/event-retention/jobs.ts'
@@ -88,6 +89,7 @@ export const jobs: readonly Job<any>[] = [
   endOldChanges,
   endOldEvents,
   endOldHookEvents,
+  checkBlobs,
   collectUnusedBlobs,
   removeInterruptedUploads,
   cleanUpProject,

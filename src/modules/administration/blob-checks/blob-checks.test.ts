@@ -1,0 +1,40 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { test, unique, World } from '../../../../test/world.ts'
+import type { Digest } from '../../../blobs/blob-store.ts'
+import { oidOf, upload } from '../../pushes/large-files/testing.ts'
+import { checkBlobs, checkFurther } from './jobs.ts'
+
+test('a check logs each blob whose bytes have changed on the disk', async () => {
+  await using world = await World.start()
+  const project = await world.project()
+  const contents = Array.from({ length: 5 }, () => unique('large'))
+  for (const content of contents) await upload(world.root, project, content)
+  const digests = contents.map((content) => oidOf(content) as Digest).sort()
+  const damaged = [digests[1]!, digests[4]!]
+  for (const digest of damaged) {
+    const file = join(world.config.dataDir, 'blobs/sha256', digest.slice(0, 2), digest.slice(2, 4), digest)
+    const bytes = await readFile(file)
+    bytes[0]! ^= 1
+    await writeFile(file, bytes)
+  }
+  const ctx = await world.app.open(null)
+  const logged: unknown[] = []
+  const log = { ...ctx.log, error: (facts: { digest: string }) => void logged.push(facts.digest) }
+  const observed = { ...ctx, log } as typeof ctx
+  await checkBlobs.run({ after: '' }, observed)
+  expect(logged.splice(0)).toEqual(damaged)
+  expect(await world.takeJobs('check_blobs')).toEqual([])
+
+  // Without time, each run reads one blob, and the next one goes on after it.
+  const positions: string[] = []
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    await checkFurther(observed, after, 0)
+    const [next] = await world.takeJobs('check_blobs')
+    after = next?.payload.after
+    if (after !== undefined) positions.push(after)
+  }
+  expect(positions).toEqual(digests)
+  expect(logged).toEqual(damaged)
+})

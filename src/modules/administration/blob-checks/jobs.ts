@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { parseDigest } from '../../../blobs/blob-store.ts'
+import { damagedAfter } from '../../../blobs/check.ts'
+import { enqueue, type Job, job } from '../../../jobs/job.ts'
+
+/** The digest of the last blob that was read; empty at the beginning. */
+const input = Type.Object({ after: Type.String() })
+
+/** How long a run reads, in ms. The pause after it is nine times as long (`throttled`). */
+const readMs = 20_000
+
+/**
+ * Reads the files of all blobs once a month, and logs the damaged ones. Each run goes on where the last one ended, also after a restart. Blobs in
+ * object storage are not read.
+ */
+export const checkBlobs: Job<typeof input> = job({
+  name: 'check_blobs',
+  input,
+  key: () => 'check_blobs',
+  throttled: true,
+  attempts: 5,
+  every: { cron: '10 4 1 * *', input: { after: '' } },
+  run: ({ after }, ctx) => checkFurther(ctx, after, readMs),
+})
+
+/** Reads on for `ms`, and queues the next run if blobs are left. */
+export async function checkFurther(ctx: Ctx, after: string, ms: number): Promise<void> {
+  if (!(await ctx.blobs.needsChecks())) return
+  const { damaged, last } = await damagedAfter(ctx.blobs, parseDigest(after), ms)
+  for (const digest of damaged) ctx.log.error({ digest }, 'a blob is damaged')
+  if (last) await ctx.transaction((tx) => enqueue(tx, checkBlobs, { after: last }))
+}
