@@ -1,4 +1,5 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { watch } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { repositoriesDir } from '../../src/app.ts'
@@ -57,6 +58,30 @@ describe('pushes of many refs', () => {
     )
     expect(await refsOf(work, remote)).toHaveLength(many + 4 - 550)
   })
+
+  test.for([false, true])(
+    'a push writes the list of packed refs once for all deletions (atomic: %s)',
+    async (atomic, { world }) => {
+      await using folder = await temporaryFolder()
+      const { work } = await source(folder.path, 40)
+      const project = await world.project()
+      const remote = world.remote(project, world.root)
+      await git(work, 'push', '-q', remote, 'main', 'refs/heads/b*:refs/tags/b*')
+      const dir = repositoryDir(repositoriesDir(world.config), 'default', project.id)
+      await git(dir, 'pack-refs', '--all')
+      const changed: string[] = []
+      await using stack = new AsyncDisposableStack()
+      const watcher = stack.adopt(watch(dir), (each) => each.close())
+      watcher.on('change', (_, name) => changed.push(String(name)))
+      const names = Array.from({ length: 30 }, (_, n) => `refs/tags/b${n}`)
+      await git(work, 'push', '-q', ...(atomic ? ['--atomic'] : []), '--delete', remote, ...names)
+      expect((await readFile(join(dir, 'packed-refs'), 'utf8')).match(/refs\/tags\//g)).toHaveLength(10)
+      // The last of the changes.
+      await writeFile(join(dir, 'end'), '')
+      await expect.poll(() => changed).toContain('end')
+      expect(changed.filter((name) => name === 'packed-refs')).toHaveLength(1)
+    },
+  )
 
   test('a push of many refs updates the others when one is stale or its name collides', async ({ world }) => {
     await using folder = await temporaryFolder()

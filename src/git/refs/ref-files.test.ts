@@ -179,3 +179,7 @@ test('a branch whose name has the length of another hash is found with its ref',
   expect(await findRevision(real.repo, name)).toEqual({ oid: commit, ref: `refs/heads/${name}` })
   expect(await findRevision(real.repo, 'b'.repeat(64))).toBeUndefined()
 })
+
+test('a name that is too long for a file names no ref', () => {
+  expect(readRefFile(real.repo, `refs/heads/${'a'.repeat(300)}` as RefName)).toBeUndefined()
+})
