@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncFolders } from '../../kernel/durable.ts'
-import { isMissing } from '../../kernel/missing.ts'
+import { isMissing, isThere } from '../../kernel/missing.ts'
 import type { Oid } from '../format/oid.ts'
 import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
 import { finishLoose, makeObjectFolder, type NewObject, whileFoldersGo, writeLoose } from './objects.ts'
@@ -49,7 +48,7 @@ export async function storeInScratch(
     }
   } catch (error) {
     await Promise.allSettled(files)
-    if (isMissing(error) && !existsSync(scratch.base.objectDir)) throw scratch.base.lost(error)
+    if (isMissing(error) && !isThere(scratch.base.objectDir)) throw scratch.base.lost(error)
     throw error
   }
   const durable = Promise.all(files).then(() => {})
