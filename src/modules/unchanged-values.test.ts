@@ -43,6 +43,9 @@ const cases: Readonly<Record<string, Case>> = {
       { issues_enabled: false },
       { wiki_access_level: 'private', merge_method: 'ff', ci_config_path: 'ci.yml' },
       { public_jobs: false },
+      // What applied before, of the group or of the plan, is no value of the project.
+      { lfs_enabled: true },
+      { service_desk_enabled: true },
       { remove_source_branch_after_merge: null },
       { container_expiration_policy_attributes: { keep_n: 5, name_regex_delete: 'x.*' } },
       { approvals_before_merge: 2 },

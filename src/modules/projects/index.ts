@@ -1,4 +1,4 @@
-export { lowerAudiencesAhead } from './audiences/ahead.ts'
+export { withAudiencesLowered } from './audiences/ahead.ts'
 export { adoptInstallation, markInstallation, pairInstallation, refuseOther, requirePair } from './installation/pair.ts'
 export { saveInstallationId } from './installation/queries.ts'
 export { refreshLanguages } from './languages/jobs.ts'

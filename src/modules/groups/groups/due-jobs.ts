@@ -3,7 +3,7 @@ import { visibilities } from '../../../access/levels.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import { eachByItself } from '../../../kernel/each-by-itself.ts'
 import { lockAccess } from '../../namespaces/index.ts'
-import { lowerAudiencesAhead } from '../../projects/index.ts'
+import { withAudiencesLowered } from '../../projects/index.ts'
 import { removeGroup } from './jobs.ts'
 import { removeHeld } from './removal.ts'
 import { groupsBeingRemoved, groupsDueForRemoval, lockDueGroup } from './removal-queries.ts'
@@ -17,15 +17,16 @@ export const removeMarkedGroups = job({
   every: { cron: '40 * * * *', input: {} },
   async run(_input, ctx) {
     const days = ctx.settings.deletion_adjourned_period
-    await eachByItself(await groupsDueForRemoval(ctx.db, days), async (id) => {
-      await lowerAudiencesAhead(ctx, { namespaceId: id }, visibilities.private)
-      await ctx.transaction(async (tx) => {
-        await lockAccess(tx)
-        // A group that was restored, or deleted with its parent, is skipped.
-        const held = await lockDueGroup(tx, id, days)
-        if (held) await removeHeld(tx, held, null)
-      })
-    })
+    await eachByItself(await groupsDueForRemoval(ctx.db, days), (id) =>
+      withAudiencesLowered(ctx, [{ namespaceId: id }], visibilities.private, () =>
+        ctx.transaction(async (tx) => {
+          await lockAccess(tx)
+          // A group that was restored, or deleted with its parent, is skipped.
+          const held = await lockDueGroup(tx, id, days)
+          if (held) await removeHeld(tx, held, null)
+        }),
+      ),
+    )
   },
 })
 

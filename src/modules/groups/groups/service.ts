@@ -29,7 +29,7 @@ import {
   saveAvatar,
   unmarkGroupForDeletion,
 } from '../../namespaces/index.ts'
-import { loadProject, lowerAudiencesAhead, requireUnprotected } from '../../projects/index.ts'
+import { loadProject, requireUnprotected, withAudiencesLowered } from '../../projects/index.ts'
 import { awaitProjects } from './await-projects.ts'
 import { ownNewGroup } from './created.ts'
 import { type GroupAttributes, groupAttributeNames, updateGroupAttributes, visibilitiesInside } from './edit-queries.ts'
@@ -273,8 +273,8 @@ export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> 
     if (await containsProject(db, traversal_ids)) requireUnprotected(ctx)
   }
   await requireDeletable(ctx.db, group)
-  if (!waits) await lowerAudiencesAhead(ctx, { namespaceId: group.id }, visibilities.private)
-  await ctx.transaction(async (tx) => {
+  const hidden = waits ? [] : [{ namespaceId: group.id }]
+  const remove = async (tx: Tx) => {
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
@@ -290,7 +290,8 @@ export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> 
       payload: {},
       facts: { full_path: held.full_path },
     })
-  })
+  }
+  await withAudiencesLowered(ctx, hidden, visibilities.private, () => ctx.transaction(remove))
 }
 
 /** Unmarks a group that is marked for deletion. */

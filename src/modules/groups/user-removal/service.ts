@@ -7,7 +7,7 @@ import { enqueueEach } from '../../../jobs/job.ts'
 import { conflict, notFound } from '../../../kernel/failure.ts'
 import { blockAccounts, deleteCredentials, isLeaving, keepAnAdministrator, refuseGhost } from '../../accounts/index.ts'
 import { lockAccess } from '../../namespaces/index.ts'
-import { lowerAudiencesAhead } from '../../projects/index.ts'
+import { withAudiencesLowered } from '../../projects/index.ts'
 import { lockGroup } from '../groups/queries.ts'
 import { removeHeld } from '../groups/removal.ts'
 import type { EndedMember } from '../members/queries.ts'
@@ -28,8 +28,7 @@ import {
  * groups are a conflict.
  */
 export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
-  await lowerAudiencesOf(ctx, userId, hard)
-  await ctx.transaction(async (tx) => {
+  const remove = async (tx: Tx) => {
     await lockAccess(tx)
     const held = await lockAccount(tx, userId)
     if (!held) throw notFound('User')
@@ -63,17 +62,18 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
       facts: { username: held.username, name: held.name },
     })
     await keepAnAdministrator(tx, held)
-  })
+  }
+  const places = await deletedWith(ctx, userId, hard)
+  await withAudiencesLowered(ctx, places, visibilities.private, () => ctx.transaction(remove))
 }
 
-/** Makes the deletion of what is deleted with an account a short statement. */
-async function lowerAudiencesOf(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
+/** The namespaces that are deleted with an account. */
+async function deletedWith(ctx: Ctx, userId: number, hard: boolean): Promise<{ namespaceId: number }[]> {
   const groups = await soleOwnedGroups(ctx.db, userId, !hard)
   // A conflict: nothing is deleted.
-  if (groups.length > 0 && !hard) return
+  if (groups.length > 0 && !hard) return []
   const space = await personalNamespace(ctx.db, userId)
-  for (const namespaceId of [...groups, ...(space ? [space.id] : [])])
-    await lowerAudiencesAhead(ctx, { namespaceId }, visibilities.private)
+  return [...groups, ...(space ? [space.id] : [])].map((namespaceId) => ({ namespaceId }))
 }
 
 /**

@@ -1,6 +1,8 @@
 import { groupPolicy } from '../../../access/group-policy.ts'
+import { visibilities } from '../../../access/levels.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { invalid, notFound } from '../../../kernel/failure.ts'
 import { taken } from '../../../kernel/violations.ts'
@@ -22,7 +24,7 @@ import {
   renameTree,
   retireRoutes,
 } from '../../namespaces/index.ts'
-import { lowerAudiencesAhead } from '../../projects/index.ts'
+import { withAudiencesLowered } from '../../projects/index.ts'
 import { replaceLeftBehind } from './left-behind.ts'
 import { limitVisibility } from './limit-visibility.ts'
 import { heightOf, projectsBelow } from './queries.ts'
@@ -38,8 +40,7 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
   const actor = ctx.actor!
   await awaitProjects(ctx, group.id)
   const target = await requireTarget(ctx, parentId)
-  if (target) await lowerAudiencesAhead(ctx, { namespaceId: group.id }, target.visibility)
-  await ctx.transaction(async (tx) => {
+  const move = async (tx: Tx) => {
     await lockAccess(tx)
     const held = await lockGroupPlace(tx, group.id)
     if (!held) throw notFound('Group')
@@ -83,7 +84,9 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
       facts: { old_full_path: held.full_path, full_path: fullPath },
     })
     await limited?.emitChanges()
-  })
+  }
+  const places = target ? [{ namespaceId: group.id }] : []
+  await withAudiencesLowered(ctx, places, target?.visibility ?? visibilities.public, () => ctx.transaction(move))
 }
 
 /** The new parent; undefined for the top level. Throws unless the caller may move groups there. */

@@ -1,4 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { Failure, invalidFields, notFound } from '../../../kernel/failure.ts'
@@ -17,12 +18,12 @@ import {
 import {
   emitLowered,
   lockProjectKey,
-  lowerAudiencesAhead,
   movedConcurrently,
   moveProject,
   type ProjectSubject,
   requireRoom,
   takenNames,
+  withAudiencesLowered,
 } from '../../projects/index.ts'
 import { replaceLeftBehind } from './left-behind.ts'
 import { namespacesAround, oneProject } from './queries.ts'
@@ -42,54 +43,52 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
   // Waits, such as for an import into it, before the lock of access is taken, for which all other changes of access would wait, too.
   ctx.outside?.prepare()
   await ctx.transaction((tx) => lockProjectKey(tx, project.id))
-  if (target.kind === 'group' && (mayCreateProjects(actor, target) || actor.admin))
-    await lowerAudiencesAhead(ctx, { projectId: project.id }, target.visibility)
-  await ctx
-    .transaction(async (tx) => {
-      await lockAccess(tx)
-      const namespace = await lockNamespace(tx, target.id)
-      // Once it is locked: an edit of it may have taken the right.
-      const now = namespace && (await findNamespace(tx, actor, target.id))
-      if (!namespace || !now || now.importing || !(mayCreateProjects(actor, now) || actor.admin))
-        throw refuse(notAllowed)
-      const held = await lockProjectKey(tx, project.id)
-      if (!held) throw notFound('Project')
-      if (held.namespace_id !== project.namespace_id) throw movedConcurrently()
-      if (namespace.owner_id !== null)
-        await requireRoom(tx, namespace.owner_id).catch((error: unknown) => {
-          throw error instanceof Failure ? refuse(notAllowed) : error
-        })
-      const fullPath = `${namespace.full_path}/${held.path}`
-      const [tooLong] = fullPathViolations(fullPath)
-      if (tooLong !== undefined) throw refuse(`Path ${tooLong}`)
-      const names = await takenNames(tx, {
-        namespaceId: namespace.id,
-        name: held.name,
-        fullPath,
-        projectId: held.id,
+  const isLimited = target.kind === 'group' && (mayCreateProjects(actor, target) || actor.admin)
+  const move = async (tx: Tx) => {
+    await lockAccess(tx)
+    const namespace = await lockNamespace(tx, target.id)
+    // Once it is locked: an edit of it may have taken the right.
+    const now = namespace && (await findNamespace(tx, actor, target.id))
+    if (!namespace || !now || now.importing || !(mayCreateProjects(actor, now) || actor.admin)) throw refuse(notAllowed)
+    const held = await lockProjectKey(tx, project.id)
+    if (!held) throw notFound('Project')
+    if (held.namespace_id !== project.namespace_id) throw movedConcurrently()
+    if (namespace.owner_id !== null)
+      await requireRoom(tx, namespace.owner_id).catch((error: unknown) => {
+        throw error instanceof Failure ? refuse(notAllowed) : error
       })
-      if (names.name.length > 0 || names.path.length > 0) throw refuse(taken)
-      await retireProjectRoute(tx, held.id)
-      if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw refuse(taken)
-      const visibility = namespace.kind === 'group' ? Math.min(held.visibility, namespace.visibility) : held.visibility
-      const lowered = await moveProject(tx, held.id, { namespaceId: namespace.id, fullPath, visibility })
-      if (namespace.owner_id !== null) await addOwnerOfNamespace(tx, held.id, actor.id)
-      await projectPlaced(tx, held.id)
-      const before = await namespacesAround(tx, held.namespace_id)
-      await replaceLeftBehind(tx, oneProject(held.id), before, namespace.traversal_ids, {
-        projectId: held.id,
-        actorId: actor.id,
-      })
-      await emit(tx, {
-        kind: 'project_transferred',
-        projectId: held.id,
-        actorId: actor.id,
-        payload: {},
-        facts: { old_full_path: held.full_path, full_path: fullPath },
-      })
-      await emitLowered(tx, lowered, visibility, actor.id)
+    const fullPath = `${namespace.full_path}/${held.path}`
+    const [tooLong] = fullPathViolations(fullPath)
+    if (tooLong !== undefined) throw refuse(`Path ${tooLong}`)
+    const names = await takenNames(tx, {
+      namespaceId: namespace.id,
+      name: held.name,
+      fullPath,
+      projectId: held.id,
     })
-    .catch((error: unknown) => {
-      throw violatedUnique(error) === 'projects_name' ? refuse(taken) : error
+    if (names.name.length > 0 || names.path.length > 0) throw refuse(taken)
+    await retireProjectRoute(tx, held.id)
+    if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw refuse(taken)
+    const visibility = namespace.kind === 'group' ? Math.min(held.visibility, namespace.visibility) : held.visibility
+    const lowered = await moveProject(tx, held.id, { namespaceId: namespace.id, fullPath, visibility })
+    if (namespace.owner_id !== null) await addOwnerOfNamespace(tx, held.id, actor.id)
+    await projectPlaced(tx, held.id)
+    const before = await namespacesAround(tx, held.namespace_id)
+    await replaceLeftBehind(tx, oneProject(held.id), before, namespace.traversal_ids, {
+      projectId: held.id,
+      actorId: actor.id,
     })
+    await emit(tx, {
+      kind: 'project_transferred',
+      projectId: held.id,
+      actorId: actor.id,
+      payload: {},
+      facts: { old_full_path: held.full_path, full_path: fullPath },
+    })
+    await emitLowered(tx, lowered, visibility, actor.id)
+  }
+  const places = isLimited ? [{ projectId: project.id }] : []
+  await withAudiencesLowered(ctx, places, target.visibility, () => ctx.transaction(move)).catch((error: unknown) => {
+    throw violatedUnique(error) === 'projects_name' ? refuse(taken) : error
+  })
 }

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
-import { waitingFor } from '../../../../test/tables/instance.ts'
+import { lockRow, waitingFor } from '../../../../test/tables/instance.ts'
 import { addIssues, audienceNumbers, lockIssue } from '../../../../test/tables/issues.ts'
 import { test, type World } from '../../../../test/world.ts'
-import { lowerAudiencesAhead } from './ahead.ts'
+import { withAudiencesLowered } from './ahead.ts'
 import { restoreAudiences } from './jobs.ts'
 
 /** A public project in a public group, with enough issues that their audiences are lowered ahead. */
@@ -65,21 +65,46 @@ test.for<[string, (world: World, place: Crowded) => Promise<{ status: number }>]
 })
 
 describe('a change that fails after audiences were lowered', () => {
-  test('a job restores the audiences, other than those of confidential issues', async ({ world }) => {
+  const fails = () => Promise.reject(new Error('it fails'))
+  const restore = async (world: World, projectId: number) =>
+    restoreAudiences.run({ projectId, hasFailed: true }, await contextFor(world, null))
+  const issuesOf = (numbers: Awaited<ReturnType<typeof audienceNumbers>>) =>
+    numbers.counted.filter(({ type }: any) => type === 'Issue')
+
+  test('a job restores the audiences at once, other than those of confidential issues', async ({ world }) => {
     const { group, project } = await crowded(world)
     const before = await audienceNumbers(world)
-    const issues = async () => (await audienceNumbers(world)).counted.filter(({ type }: any) => type === 'Issue')
-    const all = before.counted.filter(({ type }: any) => type === 'Issue')
-    expect(all).toEqual([{ type: 'Issue', audience: 20, state: 'opened', number: 2001 }])
+    expect(issuesOf(before)).toEqual([{ type: 'Issue', audience: 20, state: 'opened', number: 2001 }])
     const ctx = await contextFor(world, null)
-    await lowerAudiencesAhead(ctx, { namespaceId: group.id }, 0)
-    expect(await issues()).toEqual([])
-    const [job] = await world.takeJobs(`restore_audiences:namespace ${group.id}`)
+    await expect(withAudiencesLowered(ctx, [{ namespaceId: group.id }], 0, fails)).rejects.toThrow('it fails')
+    expect(issuesOf(await audienceNumbers(world))).toEqual([])
+    const [job] = await world.takeJobs(`restore_audiences:${project.id}:failed`)
     await restoreAudiences.run(job!.payload, ctx)
     expect(await audienceNumbers(world)).toEqual(before)
-    await lowerAudiencesAhead(ctx, { projectId: project.id }, 0)
+    // Another waits for the case that the process had ended.
+    expect(await world.takeJobs(`restore_audiences:${project.id}`)).toHaveLength(1)
+    await expect(withAudiencesLowered(ctx, [{ projectId: project.id }], 0, fails)).rejects.toThrow('it fails')
     await world.root.delete(`/projects/${project.id}`)
-    await restoreAudiences.run({ place: { projectId: project.id } }, ctx)
-    expect(await issues()).toEqual([])
+    await restore(world, project.id)
+    expect(issuesOf(await audienceNumbers(world))).toEqual([])
+  })
+
+  test('an issue that becomes confidential meanwhile keeps no audience', async ({ world }) => {
+    const { project } = await crowded(world)
+    const ctx = await contextFor(world, null)
+    await expect(withAudiencesLowered(ctx, [{ projectId: project.id }], 0, fails)).rejects.toThrow('it fails')
+    const { ended } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'projects', project.id)
+      const edited = world.root.put(`/projects/${project.id}/issues/2`, { confidential: true })
+      await world.waitsForLock(1)
+      const restored = restore(world, project.id)
+      await world.waitsForLock(2)
+      // They go on after this transaction.
+      return { ended: Promise.all([edited, restored]) }
+    })
+    expect((await ended)[0].status).toBe(200)
+    const { counted, kept } = await audienceNumbers(world)
+    expect(issuesOf({ counted, kept })).toEqual([{ type: 'Issue', audience: 20, state: 'opened', number: 2000 }])
+    expect(kept).toEqual(counted)
   })
 })

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { enqueue } from '../../../jobs/job.ts'
+import { enqueue, enqueueEach } from '../../../jobs/job.ts'
 import { restoreAudiences } from './jobs.ts'
 import { followingTables, lowerAudience, type Place, projectsAbove, rowsAbove } from './queries.ts'
 
@@ -15,21 +15,48 @@ function* chunks<T>(all: readonly T[], size: number): Generator<T[]> {
 }
 
 /**
- * Lowers the audience of the issues and merge requests of a place, in short transactions, before a change under the access lock that lowers
- * it, too: a deletion (audience 0) or a limit of visibility. That change would otherwise write all these rows while every change of
- * members waits. If the change fails, they are missing in lists over all projects of those who are not members, until a job restores them.
+ * Makes a change under the access lock that lowers the audience of the issues and merge requests of places: a deletion (audience 0) or a limit of
+ * visibility. If they are many, their audience is lowered before, in short transactions: the change would otherwise write all these rows
+ * while every change of members waits. If it fails, they are missing in lists over all projects of those who are not members, until a job has
+ * restored them: at once, or half an hour later if the process ends.
  */
-export async function lowerAudiencesAhead(ctx: Ctx, place: Place, audience: number): Promise<void> {
+export async function withAudiencesLowered<T>(
+  ctx: Ctx,
+  places: readonly Place[],
+  audience: number,
+  change: () => Promise<T>,
+): Promise<T> {
+  const lowered: number[] = []
+  try {
+    for (const place of places) lowered.push(...(await lower(ctx, place, audience)))
+    return await change()
+  } catch (error) {
+    const inputs = lowered.map((projectId) => ({ projectId, hasFailed: true }))
+    if (inputs.length > 0)
+      await ctx
+        .transaction((tx) => enqueueEach(tx, restoreAudiences, inputs))
+        .catch((err: unknown) => ctx.log.warn({ err }, 'audiences are restored half an hour later'))
+    throw error
+  }
+}
+
+/** Returns the projects whose rows were lowered: none if they are few. */
+async function lower(ctx: Ctx, place: Place, audience: number): Promise<readonly number[]> {
   const projectIds = await projectsAbove(ctx.db, place, audience)
-  if (projectIds.length === 0 || !(await hasMany(ctx, projectIds, audience))) return
+  if (projectIds.length === 0 || !(await hasMany(ctx, projectIds, audience))) return []
   ctx.outside?.prepare()
-  await ctx.transaction((tx) => enqueue(tx, restoreAudiences, { place }, restoredAfterMs))
+  await ctx.transaction((tx) =>
+    Promise.all(
+      projectIds.map((projectId) => enqueue(tx, restoreAudiences, { projectId, hasFailed: false }, restoredAfterMs)),
+    ),
+  )
   for (const table of followingTables)
     for (const some of chunks(projectIds, projectsAtOnce)) {
       const ids = await rowsAbove(ctx.db, table, some, audience, Number.MAX_SAFE_INTEGER)
       for (const batch of chunks(ids, rowsAtOnce))
         await ctx.transaction((tx) => lowerAudience(tx, table, batch, audience))
     }
+  return projectIds
 }
 
 async function hasMany(ctx: Ctx, projectIds: readonly number[], audience: number): Promise<boolean> {

@@ -1,22 +1,21 @@
 import { Type } from 'typebox'
-import { inBatches } from '../../../db/batches.ts'
 import { job } from '../../../jobs/job.ts'
-import { eachByItself } from '../../../kernel/each-by-itself.ts'
-import { followingTables, projectsAbove, restoreAudience } from './queries.ts'
+import { followingTables, restoreAudience } from './queries.ts'
 
-/** Restores the audience of issues and merge requests that `lowerAudiencesAhead` lowered for a change that failed. */
+/** Rows that are restored at once. */
+const size = 1000
+
+/** Restores the audience of issues and merge requests that was lowered for a change that failed. */
 export const restoreAudiences = job({
   name: 'restore_audiences',
-  input: Type.Object({
-    place: Type.Union([Type.Object({ projectId: Type.Integer() }), Type.Object({ namespaceId: Type.Integer() })]),
-  }),
-  key: ({ place }) =>
-    `restore_audiences:${'projectId' in place ? `project ${place.projectId}` : `namespace ${place.namespaceId}`}`,
+  /** `hasFailed`: the change is known to have failed. Another job with false waits in case that its process ends. */
+  input: Type.Object({ projectId: Type.Integer(), hasFailed: Type.Boolean() }),
+  key: ({ projectId, hasFailed }) => `restore_audiences:${projectId}${hasFailed ? ':failed' : ''}`,
   attempts: 10,
-  async run({ place }, ctx) {
-    await eachByItself(await projectsAbove(ctx.db, place, 0), async (projectId) => {
-      for (const table of followingTables)
-        await inBatches((size) => ctx.transaction((tx) => restoreAudience(tx, table, projectId, size)))
-    })
+  async run({ projectId }, ctx) {
+    for (const table of followingTables) {
+      // Fewer than `size` may be written although more are left: some may have been deleted meanwhile.
+      while ((await ctx.transaction((tx) => restoreAudience(tx, table, projectId, size))) > 0);
+    }
   },
 })

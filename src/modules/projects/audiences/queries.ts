@@ -7,11 +7,16 @@ import { within } from '../../namespaces/index.ts'
 export type Place = { readonly projectId: number } | { readonly namespaceId: number }
 
 /** A table whose rows have the audience of their project, which triggers keep (`copy_audience`, `copy_audience_to_issues`). */
-export type FollowingTable = { readonly table: string; readonly level: string; readonly isOpen: string }
+export type FollowingTable = {
+  readonly table: string
+  readonly level: string
+  /** Whether a row with this alias has the audience of its project; others have none. */
+  readonly isOpen: (alias: string) => string
+}
 
 export const followingTables: readonly FollowingTable[] = [
-  { table: 'issues', level: 'issues_access_level', isOpen: 'not f.confidential' },
-  { table: 'merge_requests', level: 'merge_requests_access_level', isOpen: 'true' },
+  { table: 'issues', level: 'issues_access_level', isOpen: (alias) => `not ${alias}.confidential` },
+  { table: 'merge_requests', level: 'merge_requests_access_level', isOpen: () => 'true' },
 ]
 
 const isIn = (place: Place): Sql =>
@@ -64,30 +69,38 @@ export const lowerAudience = (
     sql`update ${raw(table)} set audience = ${audience} where id = any(${ids}::bigint[]) and audience > ${audience}`,
   )
 
-/** Gives at most `size` rows of a project the audience that follows from it. The lock keeps the visibility until they are seen with it. */
-export const restoreAudience = (
+/**
+ * Gives at most `size` rows of a project the audience that follows from it. Returns their number. The first statement locks the project, for which
+ * edits that make an issue confidential wait, too, so the second one sees those that have ended.
+ */
+export async function restoreAudience(
   tx: Tx,
   { table, level, isOpen }: FollowingTable,
   projectId: number,
   size: number,
-): Promise<number> =>
-  tx.run(sql`
-    with held as (
-      select id, audience_of_merge_requests(visibility, ${raw(level)}, deleting) as audience
+): Promise<number> {
+  const held = await tx.row(
+    { audience: integer },
+    sql`
+      select audience_of_merge_requests(visibility, ${raw(level)}, deleting) as audience
       from projects
       where id = ${projectId}
       for no key update
-    )
+    `,
+  )
+  if (!held) return 0
+  return tx.run(sql`
     update ${raw(table)} r
-    set audience = h.audience
-    from held h
+    set audience = ${held.audience}
     where r.id = any(
         array(
           select f.id
           from ${raw(table)} f
-          where f.project_id = ${projectId} and f.audience < (select audience from held) and ${raw(isOpen)}
+          where f.project_id = ${projectId} and f.audience < ${held.audience} and ${raw(isOpen('f'))}
           limit ${literal(size)}
         )
       )
-      and r.audience < h.audience
+      and r.audience < ${held.audience}
+      and ${raw(isOpen('r'))}
   `)
+}

@@ -14,6 +14,9 @@ const aliases: Readonly<Record<string, string>> = {
   container_expiration_policy_attributes: 'container_expiration_policy',
 }
 
+/** Settings that have no value of their own while none is stored: that of the group applies, or that of the plan. */
+const withoutOwnDefault = { lfs_enabled: null, service_desk_enabled: null }
+
 /** What an edit changes of a project, which is locked. Clients that manage configurations send every attribute, changed or not. */
 export async function changedOf(
   tx: Tx,
@@ -24,7 +27,14 @@ export async function changedOf(
   const policy = { ...cleanupDefaults, ...stored.container_expiration_policy }
   const changed = new Set(
     changedNames(
-      { ...settingDefaults, ...stored, ...held, ...attributes, container_expiration_policy: policy },
+      {
+        ...settingDefaults,
+        ...withoutOwnDefault,
+        ...stored,
+        ...held,
+        ...attributes,
+        container_expiration_policy: policy,
+      },
       {
         ...settings,
         ...columns,

@@ -213,6 +213,8 @@ describe('access to LFS files', () => {
     expect((await batch(world.root, on, 'download', [])).status).toBe(200)
     await world.root.put(`/projects/${on.id}`, { lfs_enabled: false })
     expect((await batch(world.root, on, 'upload', [])).status).toBe(404)
+    expect((await world.root.put(`/projects/${off.id}`, { lfs_enabled: true })).json.lfs_enabled).toBe(true)
+    expect((await batch(world.root, off, 'download', [])).status).toBe(200)
     await world.settings({ lfs_enabled: false })
     try {
       expect(await batch(world.root, on, 'download', [])).toMatchObject({
