@@ -52,10 +52,15 @@ export function contextWithin(ctx: Ctx, tx: Tx): Within {
 
 /**
  * Runs steps with transactions of their own in one transaction: all take effect, or none. Only for steps that change nothing outside the
- * database. May run again after a deadlock.
+ * database. `lock` takes the locks of later steps that others take first, before those of the first step. May run again after a deadlock.
  */
-export const inOneTransaction = <T>(ctx: Ctx, steps: (ctx: Ctx) => Promise<T>): Promise<T> =>
+export const inOneTransaction = <T>(
+  ctx: Ctx,
+  lock: (tx: Tx) => Promise<unknown>,
+  steps: (ctx: Ctx) => Promise<T>,
+): Promise<T> =>
   ctx.transaction(async (tx) => {
+    await lock(tx)
     const within = contextWithin(ctx, tx)
     try {
       return await steps(within.ctx)

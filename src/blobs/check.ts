@@ -71,18 +71,29 @@ export async function damagedIn(blobs: BlobStore, progress: (line: string) => vo
   return damaged
 }
 
-/** The damaged blobs among those that were read, of which `last` was the last; undefined if no further ones are left. */
-export type ReadOn = { readonly damaged: readonly Digest[]; readonly last: Digest | undefined }
+/** Hears of each blob that is damaged, and of each that could not be read for another reason. */
+export type Findings = { damaged(digest: Digest): void; unread(digest: Digest, error: unknown): void }
 
-/** Reads the blobs after a digest, or the first ones, one after the other, until `ms` are over or there are no more; at least one. */
-export async function damagedAfter(blobs: BlobStore, after: Digest | undefined, ms: number): Promise<ReadOn> {
+/**
+ * Reads the blobs after a digest, or the first ones, one after the other, until `ms` are over or there are no more; at least one. Returns the last
+ * one that was read, or `undefined` if no further ones are left.
+ */
+export async function checkAfter(
+  blobs: BlobStore,
+  after: Digest | undefined,
+  ms: number,
+  findings: Findings,
+): Promise<Digest | undefined> {
   const until = performance.now() + ms
-  const damaged: Digest[] = []
   for await (const blob of blobs.list(after)) {
-    if (await isDamaged(blobs, blob)) damaged.push(blob.digest)
-    if (performance.now() >= until) return { damaged, last: blob.digest }
+    try {
+      if (await isDamaged(blobs, blob)) findings.damaged(blob.digest)
+    } catch (error) {
+      findings.unread(blob.digest, error)
+    }
+    if (performance.now() >= until) return blob.digest
   }
-  return { damaged, last: undefined }
+  return undefined
 }
 
 async function isDamaged(blobs: BlobStore, { digest }: StoredBlob): Promise<boolean> {
@@ -91,8 +102,8 @@ async function isDamaged(blobs: BlobStore, { digest }: StoredBlob): Promise<bool
     if (found) for await (const _chunk of found.body);
     return false
   } catch (error) {
-    const { cause } = error as { cause?: NodeJS.ErrnoException }
-    if (cause instanceof DamagedBlob || cause?.code === 'EIO') return true
+    const { cause, code } = error as NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException }
+    if (cause instanceof DamagedBlob || cause?.code === 'EIO' || code === 'EIO') return true
     throw error
   }
 }

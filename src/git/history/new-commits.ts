@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto'
 import { type Oid, oidLength } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
 import { branchName, tagName } from '../format/ref-name.ts'
 import { type Commit, readCommit } from '../objects/commits.ts'
 import { readTree, type TreeEntry } from '../objects/trees.ts'
-import { brokenRefs } from '../refs/ref-files.ts'
+import { brokenRefs, readRefFiles } from '../refs/ref-files.ts'
+import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { damageIn } from '../runner/damage.ts'
 
@@ -70,12 +72,31 @@ const filesOfCommits = [
 
 /**
  * Throws the damage if git cannot read the history of a branch or tag: it would take what they have for new, without an error. Call it before a push
- * is refused because of what is new with it. One process that walks all commits.
+ * is refused because of what is new with it. One process that walks all commits, unless no branch or tag has moved since.
  */
 export async function requireReadableRefs(repo: Repository): Promise<void> {
+  const base = repo.base ?? repo
+  const tips = await digestOfTips(base)
+  if (tips === undefined) await walkRefs(base)
+  else await memoize(base, `readable refs ${tips}`, walkRefs, () => 100)
+}
+
+/** `undefined` if git has to read the refs. */
+async function digestOfTips(repo: Repository): Promise<string | undefined> {
+  const oids: Oid[] = []
+  for (const folder of ['refs/heads', 'refs/tags'] as const) {
+    const refs = await readRefFiles(repo, folder, { broken: 'omit' })
+    if (refs === 'ask') return undefined
+    for (const { oid } of refs) oids.push(oid)
+  }
+  return hash('sha1', oids.join('\n'))
+}
+
+async function walkRefs(repo: Repository): Promise<object> {
   const flags = ['--count', ...(await flagsOfRefs(repo))] as const
   try {
     await repo.run('rev-list', { flags, lane: 'transfer', timeoutMs: 10 * 60_000 })
+    return {}
   } catch (error) {
     throw damageIn(error) ? repo.damage('history of a branch or tag') : error
   }

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { test, unique, World } from '../../../../test/world.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import { oidOf, upload } from '../../pushes/large-files/testing.ts'
@@ -25,6 +25,15 @@ test('a check logs each blob whose bytes have changed on the disk', async () => 
   const observed = { ...ctx, log } as typeof ctx
   await checkBlobs.run({ after: '' }, observed)
   expect(logged.splice(0)).toEqual(damaged)
+  expect(await world.takeJobs('check_blobs')).toEqual([])
+
+  // A blob that cannot be read does not keep others from being read.
+  const unread = vi
+    .spyOn(ctx.blobs, 'get')
+    .mockRejectedValueOnce(Object.assign(new Error('denied'), { code: 'EACCES' }))
+  await checkBlobs.run({ after: '' }, observed)
+  unread.mockRestore()
+  expect(logged.splice(0)).toEqual([digests[0], ...damaged])
   expect(await world.takeJobs('check_blobs')).toEqual([])
 
   // Without time, each run reads one blob, and the next one goes on after it.

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { parseDigest } from '../../../blobs/blob-store.ts'
-import { damagedAfter } from '../../../blobs/check.ts'
+import { checkAfter } from '../../../blobs/check.ts'
 import { enqueue, type Job, job } from '../../../jobs/job.ts'
 
 /** The digest of the last blob that was read; empty at the beginning. */
@@ -27,7 +27,9 @@ export const checkBlobs: Job<typeof input> = job({
 /** Reads on for `ms`, and queues the next run if blobs are left. */
 export async function checkFurther(ctx: Ctx, after: string, ms: number): Promise<void> {
   if (!(await ctx.blobs.needsChecks())) return
-  const { damaged, last } = await damagedAfter(ctx.blobs, parseDigest(after), ms)
-  for (const digest of damaged) ctx.log.error({ digest }, 'a blob is damaged')
+  const last = await checkAfter(ctx.blobs, parseDigest(after), ms, {
+    damaged: (digest) => ctx.log.error({ digest }, 'a blob is damaged'),
+    unread: (digest, err) => ctx.log.error({ digest, err }, 'a blob cannot be read'),
+  })
   if (last) await ctx.transaction((tx) => enqueue(tx, checkBlobs, { after: last }))
 }

@@ -26,10 +26,12 @@ export async function readableNamespace(
   return row
 }
 
-/** As `readableNamespace`, with its member count. Ignores `.json` after the full path if no namespace has that name, as for groups. */
+/** As `readableNamespace`, with its member count. Ignores `.json` after the id or full path if no namespace has that name, as for groups. */
 export async function namespaceNamed(ctx: Ctx, name: string): Promise<NamespaceWithLevel> {
-  if (/^\d{1,15}$/.test(name)) return readableNamespace(ctx, Number(name), { counted: true })
+  const options = { counted: true }
   const bare = withoutJsonSuffix(name)
-  const whole = await findReadable(ctx, name, { counted: true })
-  return whole ?? readableNamespace(ctx, bare ?? name, { counted: true })
+  const whole = bare === undefined ? undefined : await findReadable(ctx, name, options)
+  return whole ?? readableNamespace(ctx, idOrPath(bare ?? name), options)
 }
+
+const idOrPath = (name: string): number | string => (/^\d{1,15}$/.test(name) ? Number(name) : name)

@@ -96,6 +96,7 @@ describe('GET /namespaces/:id', () => {
     expect(await found(name)).toBe(ids.get(name))
     expect(await found(`${name}.json`)).toBe(ids.get(name))
     expect(await found(suffixed)).toBe(ids.get(suffixed))
+    expect(await found(`${ids.get(name)}.json`)).toBe(ids.get(name))
     expect((await ann.get(`/namespaces/${ann.username}.json`)).json).toMatchObject({ kind: 'user' })
     for (const path of [`${suffixed}.json`, `${name}.json.json`, 'root.json', '.json'])
       expect(await ann.get(`/namespaces/${path}`), path).toMatchObject({
