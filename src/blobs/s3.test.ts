@@ -255,11 +255,11 @@ describe.skipIf(!hasS3)('object storage (skipped without test/s3/install)', () =
     test('a download that the store stops sending fails, and one whose reader pauses goes on', async () => {
       const proxy = await proxied()
       const { url } = await fresh({ port: proxy.port })
-      const store = new S3Blobs(url, world.db, { connectMs: 3000, answerMs: 20_000, stalledMs: 500 })
+      const store = new S3Blobs(url, world.db, { connectMs: 3000, answerMs: 20_000, stalledMs: 2_000 })
       const bytes = randomBytes(20 * mebibyte)
       const { digest } = await store.put(streamOf(bytes))
       const paused = (await store.get(digest))!.body
-      await new Promise((resolve) => setTimeout(resolve, 1500))
+      await new Promise((resolve) => setTimeout(resolve, 4_000))
       expect((await buffer(paused)).equals(bytes)).toBe(true)
       const { body } = (await store.get(digest))!
       body.once('data', () => proxy.freeze())
