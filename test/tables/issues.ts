@@ -211,3 +211,10 @@ export const staleUpdates = async (world: World): Promise<unknown[]> =>
 /** Locks an issue until the transaction ends. */
 export const lockIssue = (tx: Tx, projectId: number, iid: number): Promise<number> =>
   tx.run(sql`select from issues where project_id = ${projectId} and iid = ${iid} for update`)
+
+/** The audiences of the issues of a project that are not for members only, with their numbers. */
+export const audiencesIn = (world: World, projectId: number): Promise<{ audience: number; number: number }[]> =>
+  world.rows(
+    'select audience, count(*)::integer as number from issues where project_id = $1 and audience > 0 group by audience order by audience',
+    [projectId],
+  )
