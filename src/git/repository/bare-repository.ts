@@ -1,9 +1,9 @@
-import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { mkdirSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { syncFile, syncFolder } from '../../kernel/durable.ts'
+import { syncFolder, syncFolders } from '../../kernel/durable.ts'
 import { temporaryName } from './leftovers.ts'
-import { keyMode, keyPath, keyText } from './project-key.ts'
+import { writeKey } from './project-key.ts'
 
 /** The config of a repository. Everything else is set for each command (`git/runner/environment.ts`). */
 export const bareConfig: string = `[core]
@@ -32,14 +32,14 @@ export async function createBareRepository(gitDir: string, { defaultBranch, key 
     const paths = folders.map((folder) => join(temporary, folder))
     // Each takes less time than passing it to another thread.
     for (const path of paths) mkdirSync(path)
-    // Each is there before the folders are synced. The disk syncs what is given to it together in about the time of one.
-    const files = [
-      writeNew(join(temporary, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`),
-      writeNew(join(temporary, 'config'), bareConfig),
-      writeNew(join(temporary, 'info/attributes'), ''),
-      ...(key === undefined ? [] : [writeNew(keyPath(temporary), keyText(key), keyMode)]),
-    ]
-    await allSettled([...files, ...paths.map(syncFolder)])
+    // The disk syncs files that are given to it together in about the time of one.
+    await allSettled([
+      writeDurably(join(temporary, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`),
+      writeDurably(join(temporary, 'config'), bareConfig),
+      writeDurably(join(temporary, 'info/attributes'), ''),
+      key === undefined ? undefined : writeKey(temporary, key),
+    ])
+    await syncFolders(paths)
     // Renaming onto a non-empty folder fails: of two concurrent calls, one succeeds and the other finds the result.
     await rename(temporary, gitDir)
     await syncFolder(dirname(gitDir))
@@ -52,18 +52,13 @@ export async function createBareRepository(gitDir: string, { defaultBranch, key 
 }
 
 /** Like `Promise.all`, but waits for all of them before it fails: what they made can then be removed. */
-async function allSettled(work: readonly Promise<unknown>[]): Promise<void> {
+async function allSettled(work: readonly (Promise<unknown> | undefined)[]): Promise<void> {
   await Promise.allSettled(work)
   await Promise.all(work)
 }
 
-/** Writes a new file, which is there when this returns, and durable when it resolves. */
-async function writeNew(path: string, text: string, mode = 0o666): Promise<void> {
-  const file = openSync(path, 'wx', mode)
-  try {
-    writeFileSync(file, text)
-    await syncFile(file)
-  } finally {
-    closeSync(file)
-  }
+async function writeDurably(path: string, text: string) {
+  await using file = await open(path, 'w')
+  await file.writeFile(text)
+  await file.sync()
 }

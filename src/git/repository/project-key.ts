@@ -8,11 +8,6 @@ import { isMissing } from '../../kernel/missing.ts'
 /** File name, next to HEAD. Git does not read it as a ref, because a UUID is not an object id. */
 const fileName = 'stithy-project'
 
-/** Where the key is, what its file contains, and its mode. */
-export const keyPath = (gitDir: string): string => join(gitDir, fileName)
-export const keyText = (key: string): string => `${key}\n`
-export const keyMode = 0o600
-
 /** `absent`: the path does not exist. `foreign`: the repository has another key, or none. */
 export type Belonging = 'own' | 'absent' | 'foreign'
 
@@ -35,7 +30,7 @@ export function belongingOf(gitDir: string, key: string): Belonging {
 
 /** The key in a repository; undefined without one. */
 export function readKey(gitDir: string): string | undefined {
-  const path = keyPath(gitDir)
+  const path = join(gitDir, fileName)
   const facts = statSync(path, { bigint: true, throwIfNoEntry: false })
   if (!facts) return undefined
   const before = known.get(gitDir)
@@ -67,8 +62,8 @@ function readAgain(gitDir: string, path: string): string | undefined {
 /** Writes the key durably into a repository without one. */
 export async function writeKey(gitDir: string, key: string): Promise<void> {
   {
-    await using file = await open(keyPath(gitDir), 'wx', keyMode)
-    await file.writeFile(keyText(key))
+    await using file = await open(join(gitDir, fileName), 'wx', 0o600)
+    await file.writeFile(`${key}\n`)
     await file.sync()
   }
   await syncFolder(gitDir)
