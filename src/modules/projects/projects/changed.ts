@@ -4,7 +4,7 @@ import { cleanupDefaults } from './cleanup-policy.ts'
 import { attributesOf, type ProjectChanges } from './edit-queries.ts'
 import { olderForms } from './features.ts'
 import type { ProjectRow } from './queries.ts'
-import { settingDefaults } from './settings.ts'
+import { inheritedWhileAbsent, settingDefaults } from './settings.ts'
 
 /** Parameters that have another name than what they change. */
 const aliases: Readonly<Record<string, string>> = {
@@ -13,9 +13,6 @@ const aliases: Readonly<Record<string, string>> = {
   public_jobs: 'public_builds',
   container_expiration_policy_attributes: 'container_expiration_policy',
 }
-
-/** Settings that have no value of their own while none is stored: that of the group applies, or that of the plan. */
-const withoutOwnDefault = { lfs_enabled: null, service_desk_enabled: null }
 
 /** What an edit changes of a project, which is locked. Clients that manage configurations send every attribute, changed or not. */
 export async function changedOf(
@@ -29,7 +26,7 @@ export async function changedOf(
     changedNames(
       {
         ...settingDefaults,
-        ...withoutOwnDefault,
+        ...inheritedWhileAbsent,
         ...stored,
         ...held,
         ...attributes,

@@ -122,6 +122,9 @@ export const settingDefaults: ProjectSettings = {
   external_authorization_classification_label: null,
 }
 
+/** Settings without a value of the project's own while none is stored: that of the group applies, or that of the plan. */
+export const inheritedWhileAbsent = { lfs_enabled: null, service_desk_enabled: null }
+
 const maxTextLength = 255
 const texts = [
   'suggestion_commit_message',
