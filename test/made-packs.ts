@@ -4,17 +4,6 @@ import { deflateSync } from 'node:zlib'
 export type Kind = 'commit' | 'tree' | 'blob' | 'tag'
 export type Made = { readonly kind: Kind; readonly oid: string; readonly content: Buffer }
 
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 export function made(kind: Kind, content: Buffer): Made {
   return { kind, content, oid: hash('sha1', Buffer.concat([Buffer.from(`${kind} ${content.length}\0`), content])) }
 }
@@ -34,7 +23,8 @@ export function entry(type: keyof typeof types, content: Buffer, base?: string):
   return Buffer.concat([Buffer.from(head), Buffer.from(base ?? '', 'hex'), deflateSync(content)])
 }
 
-const varint = (size: number): number[] => (size < 128 ? [size] : [(size & 127) | 128, ...varint(size >> 7)])
+/** A size in the header of a delta. */
+export const varint = (size: number): number[] => (size < 128 ? [size] : [(size & 127) | 128, ...varint(size >> 7)])
 
 /** A delta that takes nothing of its base, whose size it names. */
 export function deltaOf(base: Made, target: Made): Buffer {

@@ -73,11 +73,16 @@ export const enqueueWhere = <I extends TObject>(tx: Tx, j: Job<I>, input: Static
 /** Runs several of `enqueuedWhere` as one statement. */
 export const enqueueAllWhere = (tx: Tx, each: readonly Sql[]): Promise<number> => tx.run(join(each, ' union all '))
 
-/** Enqueues one job per input, in one statement. */
-export const enqueueEach = <I extends TObject>(tx: Tx, j: Job<I>, inputs: readonly Static<I>[]): Promise<number> => {
+/** Enqueues one job per input, in one statement. A waiting job with the same key keeps its run time. */
+export const enqueueEach = <I extends TObject>(
+  tx: Tx,
+  j: Job<I>,
+  inputs: readonly Static<I>[],
+  delayMs = 0,
+): Promise<number> => {
   const each = inputs.map((input) => ({ input, queue: j.queue?.(input) ?? null, key: j.key?.(input) ?? null }))
   return tx.run(sql`
-    select ${addJob(tx, j, 0, raw('input'), raw('queue'), raw('key'))}
+    select ${addJob(tx, j, delayMs, raw('input'), raw('queue'), raw('key'))}
     from json_to_recordset(${JSON.stringify(each)}::json) as each (input json, queue text, key text)
   `)
 }

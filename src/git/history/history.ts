@@ -79,12 +79,12 @@ export async function listCommitIds(
 }
 
 /**
- * Throws the damage if git cannot read the history of the excluded commits: it would list what they have, too, without an error. One process, if
- * any are excluded and the commit-graph does not cover them; cached.
+ * Throws the damage if git cannot read the history of commits that are excluded from a range: it would list what they have, too, without an error. One
+ * process, if the commit-graph does not cover them; cached.
  */
 async function requireReadable(repo: Repository, { from, excluding = [] }: HistoryFilters): Promise<void> {
-  if (excluding.length === 0) return
-  const [first, second, ...others] = [...(from === 'all' ? excluding : from), ...excluding]
+  if (from === 'all' || excluding.length === 0) return
+  const [first, second, ...others] = [...from, ...excluding]
   await mergeBases(repo, first!, second!, ...others)
 }
 

@@ -6,8 +6,8 @@ import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { deflate as deflateCallback, deflateSync } from 'node:zlib'
 import { syncFolder } from '../../kernel/durable.ts'
+import { packTypes } from '../format/pack-format.ts'
 import type { Repository } from '../repository/repository.ts'
-import type { ObjectType } from './cat-file.ts'
 import { compression, type NewObject, writeObjects } from './objects.ts'
 
 const deflate = promisify(deflateCallback)
@@ -38,8 +38,6 @@ async function writePack(repo: Repository, objects: readonly NewObject[]): Promi
   await repo.requireSuccess('index-pack', await index.done)
   await syncFolder(join(repo.objectDir, 'pack'))
 }
-
-const types: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3, tag: 4 }
 
 /** Maximum objects and bytes compressed and written before the event loop gets a turn. */
 const atOnce = { objects: 256, bytes: 1024 * 1024 }
@@ -83,7 +81,7 @@ async function packedObject({ type, content }: NewObject): Promise<Buffer> {
   // A buffer of the expected size; zlib's default is far larger than a small object needs.
   const chunkSize = content.length + 64
   const compressed = isSmall ? deflateSync(content, { ...options, chunkSize }) : await deflate(content, options)
-  return Buffer.concat([entryHeader(types[type], content.length), compressed])
+  return Buffer.concat([entryHeader(packTypes[type], content.length), compressed])
 }
 
 /** Type and size: four bits of the size, then seven per byte, lowest first; the high bit marks continuation. */

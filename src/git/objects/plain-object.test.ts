@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import { entry, type Kind, type Made, made, packOf, randomOf } from '../../../test/made-packs.ts'
+import { Random } from '../../../bench/varied/random.ts'
+import { entry, type Kind, type Made, made, packOf } from '../../../test/made-packs.ts'
 import { nullOid, type Oid } from '../format/oid.ts'
 import { gitIn, TestGit } from '../testing.ts'
 import { isPlain } from './plain-object.ts'
 
-const random = randomOf(7)
-const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
+const random = new Random(7)
+const pick = <T>(list: readonly T[]): T => random.pick(list)
 const text = (content: string): Buffer => Buffer.from(content, 'latin1')
 
 /** Objects that all of the made ones refer to. */
@@ -81,22 +82,25 @@ const modes = [
 ]
 
 function madeTree(): Made {
-  const entries = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
+  const entries = Array.from({ length: 1 + Math.floor(random.next() * 3) }, () => {
     const mode = pick(modes)
     const oid = mode === '160000' ? commit.oid : /^0?40/.test(mode) ? tree.oid : blob.oid
-    const bytes = Buffer.from(pick(names), random() < 0.1 ? 'latin1' : 'utf8')
+    const bytes = Buffer.from(pick(names), random.chance(0.1) ? 'latin1' : 'utf8')
     return {
       mode,
       bytes,
-      oid: random() < 0.02 ? nullOid : oid,
+      oid: random.chance(0.02) ? nullOid : oid,
       key: Buffer.concat([bytes, text(/^0?40/.test(mode) ? '/' : '')]),
     }
   })
-  if (random() < 0.9) entries.sort((one, other) => Buffer.compare(one.key, other.key))
+  if (random.chance(0.9)) entries.sort((one, other) => Buffer.compare(one.key, other.key))
   const content = Buffer.concat(
     entries.flatMap(({ mode, bytes, oid }) => [text(`${mode} `), bytes, text('\0'), Buffer.from(oid, 'hex')]),
   )
-  return made('tree', random() < 0.05 ? content.subarray(0, content.length - 1 - Math.floor(random() * 25)) : content)
+  return made(
+    'tree',
+    random.chance(0.05) ? content.subarray(0, content.length - 1 - Math.floor(random.next() * 25)) : content,
+  )
 }
 
 const persons = [
@@ -147,21 +151,21 @@ const messages = ['Change\n', 'Change', '', 'É\n', 'a\0b', '\n\n', '<a> b\n']
 
 /** One of the lines is sometimes lost, or is there twice. */
 const disturbed = (lines: readonly string[]): string =>
-  lines.flatMap((line) => (random() < 0.03 ? [] : random() < 0.03 ? [line, line] : [line])).join('')
+  lines.flatMap((line) => (random.chance(0.03) ? [] : random.chance(0.03) ? [line, line] : [line])).join('')
 
 const madeCommit = (): Made =>
   made(
     'commit',
     Buffer.from(
       disturbed([
-        `tree ${random() < 0.05 ? tree.oid.toUpperCase() : tree.oid}\n`,
+        `tree ${random.chance(0.05) ? tree.oid.toUpperCase() : tree.oid}\n`,
         pick(['', `parent ${commit.oid}\n`, `parent ${commit.oid}\n`, `parent ${commit.oid.slice(1)}\n`]),
         `author ${pick(persons)}\n`,
         `committer ${pick(persons)}\n`,
         pick(extras),
         '\n',
         pick(messages),
-        String(random()),
+        String(random.next()),
       ]),
     ),
   )
@@ -178,7 +182,7 @@ const madeTag = (): Made =>
         pick(['', '', '', ...extras]),
         '\n',
         pick(messages),
-        String(random()),
+        String(random.next()),
       ]),
     ),
   )

@@ -1,6 +1,7 @@
-import { isUtf8 } from 'node:buffer'
-import { nullOid, type Oid, oidBytes } from '../format/oid.ts'
+import { nullOid, type Oid } from '../format/oid.ts'
 import { type NewObject, treeOrderKey } from './objects.ts'
+import { RawTree } from './raw-tree.ts'
+import { MalformedTree, symbolicLink } from './trees.ts'
 
 /*
  * Which objects git's checks (`fsck --strict`) accept beyond doubt. These checks follow the security fixes of git, so what is unusual in any
@@ -10,7 +11,7 @@ import { type NewObject, treeOrderKey } from './objects.ts'
 /** Larger ones, of thousands of parents or files, would take long to check. In bytes. */
 const maxBytes = { commit: 64 * 1024, tag: 64 * 1024, tree: 128 * 1024 }
 
-/** Whether git accepts the object whatever else it checks. `isNew` tells whether the push has an object of this id. */
+/** Whether git is sure to accept the object. `isNew` tells whether the push has an object of this id. */
 export function isPlain({ type, content }: NewObject, isNew: (oid: Oid) => boolean): boolean {
   if (type === 'blob') return true
   if (content.length > maxBytes[type]) return false
@@ -31,31 +32,33 @@ const plainTexts = {
 
 /** Entries that are in order, each name once. */
 function isPlainTree(content: Buffer, isNew: (oid: Oid) => boolean): boolean {
+  const tree = entriesOf(content)
+  if (!tree) return false
   const names = new Set<string>()
   let before: Buffer | undefined
-  for (let at = 0; at < content.length; ) {
-    const end = content.indexOf(0, at)
-    const space = content.indexOf(0x20, at)
-    if (end < 0 || end + 1 + oidBytes > content.length || space < 0 || space > end) return false
-    const mode = content.toString('latin1', at, space)
-    const bytes = content.subarray(space + 1, end)
-    const oid = content.toString('hex', end + 1, end + 1 + oidBytes) as Oid
-    if (oid === nullOid || !isUtf8(bytes)) return false
-    const name = bytes.toString('utf8')
-    const key = treeOrderKey({ mode, name })
-    if (names.has(name) || (before && Buffer.compare(before, key) >= 0)) return false
+  for (let index = 0; index < tree.length; index++) {
+    const [mode, name, oid] = [tree.storedMode(index), tree.name(index), tree.oid(index)]
     if (!modes.has(mode) || !isPlainName(name, mode, () => isNew(oid))) return false
+    const key = treeOrderKey({ mode, name })
+    if (oid === nullOid || names.has(name) || (before && Buffer.compare(before, key) >= 0)) return false
     names.add(name)
     before = key
-    at = end + 1 + oidBytes
   }
   return true
 }
 
-const symbolicLink = '120000'
+function entriesOf(content: Buffer): RawTree | undefined {
+  try {
+    return new RawTree(content)
+  } catch (error) {
+    if (error instanceof MalformedTree) return undefined
+    throw error
+  }
+}
+
 const modes: ReadonlySet<string> = new Set(['100644', '100755', symbolicLink, '40000', '160000'])
 
-const maxNameBytes = 255
+const maxNameLength = 255
 
 /** Separators and streams of Windows, short names, control characters, and characters that HFS+ ignores. */
 const unusual = /[\u0000-\u001f/\\:\u007f\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]|~\d|^\.{0,2}$/
@@ -67,7 +70,8 @@ const known: ReadonlySet<string> = new Set(['.gitignore', '.gitkeep', '.github',
 const checked: ReadonlySet<string> = new Set(['.gitattributes', '.gitmodules'])
 
 function isPlainName(name: string, mode: string, isNew: () => boolean): boolean {
-  if (unusual.test(name) || name.length > maxNameBytes) return false
+  // Bytes that are not UTF-8 are lone surrogates.
+  if (!name.isWellFormed() || unusual.test(name) || name.length > maxNameLength) return false
   if (mode === symbolicLink) return !name.startsWith('.') && !isNew()
   if (!/^\.git/i.test(name) || known.has(name)) return true
   return checked.has(name) && mode.startsWith('100') && !isNew()

@@ -48,8 +48,13 @@ export class RawTree {
 
   /** Six octal digits. */
   mode(index: number): string {
+    return canonicalMode(this.storedMode(index))
+  }
+
+  /** As it is stored: other than six digits, and others than git writes, in old or malformed trees. */
+  storedMode(index: number): string {
     const start = this.#starts[index]!
-    return canonicalMode(this.content.toString('latin1', start, spaceIn(this.content, start)))
+    return this.content.toString('latin1', start, spaceIn(this.content, start))
   }
 
   name(index: number): string {

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deltaOf, entry, made, packOf, randomOf } from '../../../test/made-packs.ts'
+import { Random } from '../../../bench/varied/random.ts'
+import { deltaOf, entry, made, packOf, varint } from '../../../test/made-packs.ts'
 import type { Oid } from '../format/oid.ts'
 import { gitEnvironment } from '../runner/environment.ts'
 import { gitIn, TestGit, type TestRepository } from '../testing.ts'
@@ -58,18 +59,21 @@ test('the objects of packs that git makes, with deltas in it and of what is stor
 })
 
 /** A delta with random instructions, sometimes wrong ones, and the size that its result should have. */
-function randomDelta(random: () => number, base: Buffer): Buffer {
-  const below = (limit: number) => Math.floor(random() * limit)
+function randomDelta(random: Random, base: Buffer): Buffer {
+  const below = (limit: number) => random.whole(0, limit - 1)
   const parts: number[] = []
   let size = 0
   for (let left = 1 + below(5); left > 0; left--) {
-    if (random() < 0.4) {
+    if (random.chance(0.4)) {
       const length = 1 + below(127)
       parts.push(length, ...Array.from({ length }, () => below(256)))
       size += length
       continue
     }
-    const [start, length] = [below(base.length), random() < 0.2 ? 0x10000 : 1 + below(random() < 0.5 ? 200 : 70_000)]
+    const [start, length] = [
+      below(base.length),
+      random.chance(0.2) ? 0x10000 : 1 + below(random.chance(0.5) ? 200 : 70_000),
+    ]
     const bytes = [
       start,
       start >> 8,
@@ -86,14 +90,14 @@ function randomDelta(random: () => number, base: Buffer): Buffer {
     )
     size += length
   }
-  if (random() < 0.1) parts[below(parts.length)] = below(256)
-  if (random() < 0.05) size += 1 - below(3)
+  if (random.chance(0.1)) parts[below(parts.length)] = below(256)
+  if (random.chance(0.05)) size += 1 - below(3)
   const delta = Buffer.from([...varint(base.length), ...varint(size), ...parts])
-  return random() < 0.05 ? delta.subarray(0, delta.length - 1) : delta
+  return random.chance(0.05) ? delta.subarray(0, delta.length - 1) : delta
 }
 
 test('random deltas make what git makes of them, and what git refuses is left to it', async () => {
-  const random = randomOf(3)
+  const random = new Random(3)
   const base = made('blob', Buffer.from(Array.from({ length: 30_000 }, (_, n) => `${n}\n`).join('')))
   const bytes = new Set<string>()
   let [read, refused] = [0, 0]
@@ -157,8 +161,6 @@ test('a delta that is too short, has very many instructions, or builds on a larg
   expect(await readPack(packOf([entry('delta', onLarge, base.oid)]), ask)).toBeUndefined()
   expect(asked).toEqual([])
 })
-
-const varint = (size: number): number[] => (size < 128 ? [size] : [(size & 127) | 128, ...varint(size >> 7)])
 
 /** An entry of a blob that says it has this size. */
 function claiming(size: number, deflated: Buffer): Buffer {

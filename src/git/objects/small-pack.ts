@@ -1,17 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import { inflateSync } from 'node:zlib'
-import type { Oid } from '../format/oid.ts'
+import { type Oid, oidBytes } from '../format/oid.ts'
+import { packHeaderBytes, packTrailerBytes, packTypes } from '../format/pack-format.ts'
 import type { ObjectType } from './cat-file.ts'
 import { type NewObject, newObject } from './objects.ts'
 
 /** What all objects of a pack, and each one that a delta builds on, may have: larger ones are left to git, which needs less memory. */
 const maxContentBytes = 1024 * 1024
 
-const headerBytes = 12
-const trailerBytes = 20
-
-/** By the number of a type in a pack (gitformat-pack). */
-const types: readonly (ObjectType | undefined)[] = [undefined, 'commit', 'tree', 'blob', 'tag']
+const types: ReadonlyMap<number, ObjectType> = new Map(
+  (['commit', 'tree', 'blob', 'tag'] as const).map((type) => [packTypes[type], type]),
+)
 const offsetDelta = 6
 const oidDelta = 7
 
@@ -51,7 +50,7 @@ class SmallPack {
   readonly #pack: Buffer
   readonly #readBase: (oid: Oid, maxBytes: number) => Promise<Base | undefined>
   readonly #end: number
-  #at = headerBytes
+  #at = packHeaderBytes
   #leftBytes = maxContentBytes
   readonly #byOffset = new Map<number, NewObject>()
   readonly #byOid = new Map<Oid, NewObject>()
@@ -59,7 +58,7 @@ class SmallPack {
   constructor(pack: Buffer, readBase: (oid: Oid, maxBytes: number) => Promise<Base | undefined>) {
     this.#pack = pack
     this.#readBase = readBase
-    this.#end = pack.length - trailerBytes
+    this.#end = pack.length - packTrailerBytes
   }
 
   async objects(): Promise<readonly NewObject[]> {
@@ -83,7 +82,7 @@ class SmallPack {
     const first = this.#byte()
     const number = (first >> 4) & 7
     const size = first & 0x80 ? (first & 15) + 16 * this.#size() : first & 15
-    const type = types[number]
+    const type = types.get(number)
     if (type) return newObject(type, this.#inflated(size))
     if (number === offsetDelta) {
       const base = this.#byOffset.get(start - this.#distance())
@@ -131,8 +130,8 @@ class SmallPack {
   }
 
   #oid(): Oid {
-    const oid = this.#pack.toString('hex', this.#at, this.#at + trailerBytes) as Oid
-    this.#at += trailerBytes
+    const oid = this.#pack.toString('hex', this.#at, this.#at + oidBytes) as Oid
+    this.#at += oidBytes
     if (this.#at > this.#end) throw new Unusual()
     return oid
   }

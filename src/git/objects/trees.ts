@@ -112,6 +112,9 @@ async function lookUpEntry(repo: Repository, treeish: Oid, path: string): Promis
   return entry && { ...entry, path, sizeBytes: entry.type === 'blob' ? info?.sizeBytes : undefined }
 }
 
+/** The mode of symbolic links. */
+export const symbolicLink = '120000'
+
 /** A tree object that is no sequence of entries. */
 export class MalformedTree extends Error {}
 
@@ -142,7 +145,7 @@ export function canonicalMode(raw: string): string {
   const mode = Number.parseInt(raw, 8)
   const type = mode & 0o170000
   if (type === 0o100000) return (mode & 0o100) === 0 ? '100644' : '100755'
-  return type === 0o120000 ? '120000' : type === 0o040000 ? '040000' : '160000'
+  return type === 0o120000 ? symbolicLink : type === 0o040000 ? '040000' : '160000'
 }
 
 export const typeOfMode = (mode: string): TreeEntry['type'] =>

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
+import { packHeaderBytes, packTrailerBytes } from '../format/pack-format.ts'
 import { isFlush, maxPacketBytes, packetAt } from '../format/packets.ts'
 import { parseUpdate, type RefChange } from '../format/ref-change.ts'
 
@@ -58,17 +59,13 @@ function updatesOf(lines: readonly string[]): readonly RefChange[] | undefined {
   return isEach && new Set(updates.map(({ name }) => name)).size === updates.length ? updates : undefined
 }
 
-const header = 12
-
-const trailer = 20
-
 /** The number in the header of a pack of version 2. A pack without objects has nothing else. */
 function objectsIn(pack: Buffer): number | 'more' | 'git' {
-  if (pack.length < header) return 'more'
+  if (pack.length < packHeaderBytes) return 'more'
   const objects = pack.readUInt32BE(8)
   const isPack = pack.toString('latin1', 0, 4) === 'PACK' && pack.readUInt32BE(4) === 2
   if (!isPack || objects > maxObjects) return 'git'
-  return objects === 0 && pack.length > header + trailer ? 'git' : objects
+  return objects === 0 && pack.length > packHeaderBytes + packTrailerBytes ? 'git' : objects
 }
 
 /** Recognizes the end of a pack that arrives in pieces: the hash of all before. Hashes each byte once, however many pieces there are. */
@@ -78,8 +75,8 @@ export class PackEnd {
 
   /** Whether the pack is whole. Each call has all bytes of the earlier ones, and more. */
   isReached(pack: Buffer): boolean {
-    if (pack.length < header + trailer) return false
-    const end = pack.length - trailer
+    if (pack.length < packHeaderBytes + packTrailerBytes) return false
+    const end = pack.length - packTrailerBytes
     this.#hash.update(pack.subarray(this.#hashed, end))
     this.#hashed = end
     return this.#hash.copy().digest().equals(pack.subarray(end))

@@ -9,7 +9,7 @@ import { parseCommit, readCommit } from '../objects/commits.ts'
 import type { NewObject } from '../objects/objects.ts'
 import { maxPointerBytes, newPointers, type Pointer, parsePointer } from '../objects/pointers.ts'
 import { looseHeader } from '../objects/read-object.ts'
-import { parseTree, readTree, type TreeEntry } from '../objects/trees.ts'
+import { parseTree, readTree, symbolicLink, type TreeEntry } from '../objects/trees.ts'
 import { readRefFiles, withoutBroken } from '../refs/ref-files.ts'
 import { QuarantinedRepository, type Repository } from '../repository/repository.ts'
 
@@ -22,9 +22,6 @@ const maxEntries = 50_000
 const maxBranches = 500
 /** Of this many commits, each time with a walk of the history. */
 const maxSought = 16
-
-/** The mode of a symbolic link. */
-const link = '120000'
 
 /** Enough of a compressed object for its type and size. */
 const headBytes = 512
@@ -173,7 +170,7 @@ class SmallPush {
       if (type === 'commit') continue
       if (was?.oid === oid && was.type === type) {
         // Git may check what a new link points to.
-        if (mode === link && was.mode !== link) return false
+        if (mode === symbolicLink && was.mode !== symbolicLink) return false
         continue
       }
       const object = this.#object(oid)

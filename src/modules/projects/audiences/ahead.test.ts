@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { delayOf } from '../../../../test/jobs.ts'
 import { lockRow, waitingFor } from '../../../../test/tables/instance.ts'
 import { addIssues, audienceNumbers, audiencesIn, lockIssue } from '../../../../test/tables/issues.ts'
 import { test, type World } from '../../../../test/world.ts'
@@ -79,7 +80,7 @@ describe('a change that fails after audiences were lowered', () => {
     await restoreAudiences.run(job!.payload, ctx)
     expect(await audienceNumbers(world)).toEqual(before)
     // Another waits for the case that the process had ended.
-    expect(await world.takeJobs(`restore_audiences:${project.id}`)).toHaveLength(1)
+    expect((await delayOf(world, `restore_audiences:${project.id}`)).seconds).toBeGreaterThan(25 * 60)
     await expect(withAudiencesLowered(ctx, [{ projectId: project.id }], 0, fails)).rejects.toThrow('it fails')
     await world.root.delete(`/projects/${project.id}`)
     await restore(world, project.id)

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { enqueue, enqueueEach } from '../../../jobs/job.ts'
+import { enqueueEach } from '../../../jobs/job.ts'
 import { restoreAudiences } from './jobs.ts'
 import { followingTables, lowerAudience, type Place, projectsAbove, rowsAbove } from './queries.ts'
 
@@ -45,11 +45,8 @@ async function lower(ctx: Ctx, place: Place, audience: number): Promise<readonly
   const projectIds = await projectsAbove(ctx.db, place, audience)
   if (projectIds.length === 0 || !(await hasMany(ctx, projectIds, audience))) return []
   ctx.outside?.prepare()
-  await ctx.transaction((tx) =>
-    Promise.all(
-      projectIds.map((projectId) => enqueue(tx, restoreAudiences, { projectId, hasFailed: false }, restoredAfterMs)),
-    ),
-  )
+  const inputs = projectIds.map((projectId) => ({ projectId, hasFailed: false }))
+  await ctx.transaction((tx) => enqueueEach(tx, restoreAudiences, inputs, restoredAfterMs))
   for (const table of followingTables)
     for (const some of chunks(projectIds, projectsAtOnce)) {
       const ids = await rowsAbove(ctx.db, table, some, audience, Number.MAX_SAFE_INTEGER)

@@ -171,7 +171,7 @@ const editable = new Set([
   'forking_access_level',
 ])
 
-/** Columns that an edit may set, of a project that is locked, beside those of its row. */
+/** Columns of a locked project that an edit may set and `ProjectRow` does not have. */
 export const attributesOf = async (tx: Tx, id: number) =>
   (await tx.row(
     {

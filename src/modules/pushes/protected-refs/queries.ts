@@ -187,7 +187,7 @@ export const updateProtectedRef = (tx: Tx, id: number, flags: RefFlags): Promise
     where id = ${id}
   `)
 
-/** What a rule allows to whom, whatever the ids of its grants are. */
+/** Flags and grants of a rule, without the ids of the grants. */
 export const protectionIn = (tx: Tx, id: number) =>
   tx.row(
     { allow_force_push: boolean, code_owner_approval_required: boolean, grants: json<unknown[]>() },

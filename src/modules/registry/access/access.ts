@@ -45,7 +45,7 @@ export async function placeFor(
   const may = (action: RegistryAction): boolean =>
     // As with Git, images are pulled by the old path of a project, and pushed by the new one.
     !(project.redirect && action !== 'pull') &&
-    // A credential never removes what anonymous callers may do, whatever its scopes and limits.
+    // Scopes and limits of a credential never remove what anonymous callers may do.
     ((reaches(actor?.scopes, registryScopes[action]) && isAllowed(action, actor, ofToken)) ||
       isAllowed(action, null, { ...facts, level: 0 }))
   return { place: { project, name: nameBelow(repository, project.path_key) }, may }

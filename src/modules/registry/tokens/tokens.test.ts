@@ -215,9 +215,7 @@ describe('GET /jwt/auth', () => {
     }
   })
 
-  test('a valid credential pulls what anonymous callers may pull, whatever its scopes and limits', async ({
-    world,
-  }) => {
+  test('a valid credential of any scopes and limits pulls what anonymous callers may pull', async ({ world }) => {
     const user = await world.user()
     const [open, internal, members] = await Promise.all([
       world.project({ visibility: 'public' }),

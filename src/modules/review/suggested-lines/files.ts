@@ -4,7 +4,7 @@ import { shownPath } from '../../../git/format/text.ts'
 import type { Patches } from '../../../git/history/patch-reader.ts'
 import { readBlob } from '../../../git/objects/blobs.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
-import { findEntry } from '../../../git/objects/trees.ts'
+import { findEntry, symbolicLink } from '../../../git/objects/trees.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { storable } from '../../../kernel/storable.ts'
 import { type FileAt, linesOf, shiftBy, type TextPosition } from '../../discussion/index.ts'
@@ -50,7 +50,8 @@ export async function fileAt(
   const repo = openRepository(ctx, project)
   const head = head_sha as Oid
   const entry = await findEntry(repo, head, new_path)
-  if (entry?.type !== 'blob' || entry.mode === '120000' || (entry.sizeBytes ?? Infinity) > mostBytes) return undefined
+  if (entry?.type !== 'blob' || entry.mode === symbolicLink || (entry.sizeBytes ?? Infinity) > mostBytes)
+    return undefined
   const content = (await readBlob(repo, entry.oid))?.content
   if (!content || content.includes(0) || isPointer(content)) return undefined
   const shiftOf = await shiftsBetween(ctx, repo, head, head_oid)

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { deltaOf, entry, type Kind, type Made, made, packOf, randomOf } from '../../../../test/made-packs.ts'
+import { Random } from '../../../../bench/varied/random.ts'
+import { deltaOf, entry, type Kind, type Made, made, packOf } from '../../../../test/made-packs.ts'
 import { run } from '../../../../test/programs/run.ts'
 import { temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { gitEnvironment } from '../../../git/runner/environment.ts'
@@ -35,7 +36,7 @@ function outcomesOf(response: Buffer): Record<string, string> {
 
 /** Makes random pushes to a repository, most with something missing or wrong in them. */
 class Pusher {
-  readonly random: () => number
+  readonly #random: Random
   /** What was made, and what of it is in the repository. */
   readonly #made: Made[] = []
   #stored: Made[] = []
@@ -44,14 +45,14 @@ class Pusher {
   #count = 0
 
   constructor(seed: number) {
-    this.random = randomOf(seed)
+    this.#random = new Random(seed)
   }
 
-  chance = (share: number): boolean => this.random() < share
+  chance = (share: number): boolean => this.#random.chance(share)
   /** As `chance`, for what is wrong: nothing is in half of the pushes. */
   slip = (share: number): boolean => !this.#isCareful && this.chance(share)
   #isCareful = false
-  pick = <T>(list: readonly T[]): T => list[Math.floor(this.random() * list.length)]!
+  pick = <T>(list: readonly T[]): T => this.#random.pick(list)
 
   get known(): readonly Made[] {
     return this.#isCareful ? this.#stored : this.#made
@@ -97,7 +98,7 @@ class Pusher {
 
   #tree(before: Made | undefined, depth = 0): Made {
     const entries = this.#entries(before).filter(() => this.chance(0.9))
-    for (let n = 0; n < 1 + Math.floor(this.random() * 2); n++) {
+    for (let n = 0; n < 1 + Math.floor(this.#random.next() * 2); n++) {
       const name = this.pick(['f', 'g', 'h', 'i', 'sub', 'sup'])
       const isFolder = depth < 2 && this.chance(0.3)
       const old = entries.find((each) => each.name === name)
@@ -106,7 +107,7 @@ class Pusher {
       if (isFolder) made = { name, mode: '40000', oid: this.#tree(oldTree, depth + 1).oid }
       else if (this.chance(0.25)) made.oid = this.of('blob')?.oid ?? this.#blob().oid
       else made.oid = this.#blob().oid
-      if (this.chance(0.06)) made = { name, mode: '160000', oid: hash('sha1', String(this.random())) }
+      if (this.chance(0.06)) made = { name, mode: '160000', oid: hash('sha1', String(this.#random.next())) }
       if (this.slip(0.04))
         made.mode = this.pick(['100755', '120000', '40755', '140000', '100600', '100664', '040000', '40000', '100644'])
       if (this.slip(0.03)) made.oid = this.pick(this.known)?.oid ?? made.oid
@@ -132,7 +133,7 @@ class Pusher {
       const parent = tips.length > 0 && (this.chance(0.8) || this.#isCareful) ? this.pick(tips) : other
       const tag = this.slip(0.02) ? this.#tag() : undefined
       if (tag) parents.push(tag.oid)
-      else parents.push(this.slip(0.02) ? hash('sha1', String(this.random())) : (parent ?? zero))
+      else parents.push(this.slip(0.02) ? hash('sha1', String(this.#random.next())) : (parent ?? zero))
     }
     const first = this.known.find(({ oid }) => oid === parents[0])
     const treeId = first?.kind === 'commit' ? first.content.toString('latin1', 5, 45) : undefined
@@ -184,13 +185,13 @@ class Pusher {
           this.of('tag')?.oid,
           this.of('tree')?.oid,
           this.of('blob')?.oid,
-          hash('sha1', String(this.random())),
+          hash('sha1', String(this.#random.next())),
         ]) ?? zero
       // A deletion makes room for another ref of the push; in git before 2.50 only if it comes first.
       const isInWay = [...names].some((other) => other.startsWith(`${name}/`) || name.startsWith(`${other}/`))
       if (this.chance(0.07) && !isInWay) to = zero
       let from = refs.get(name) ?? zero
-      if (this.slip(0.08)) from = this.pick([zero, hash('sha1', String(this.random())), ...tips])
+      if (this.slip(0.08)) from = this.pick([zero, hash('sha1', String(this.#random.next())), ...tips])
       if (from === zero && to === zero) to = tips[0] ?? hash('sha1', 'x')
       commands.push(`${from} ${to} ${name}`)
     }
