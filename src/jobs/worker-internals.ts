@@ -2,9 +2,9 @@ import type pg from 'pg'
 import { type Sql, sql } from '../db/sql.ts'
 
 /*
- * The only file of the product that uses the private tables of graphile-worker, as they are in 0.18.0, the pinned version.
- * Its public view `graphile_worker.jobs` has no payload and cannot be locked; worker-internals.test.ts fails when another
- * version changes the columns.
+ * The only file of the product that uses the private tables of graphile-worker, and the names of its statements, as they are in 0.18.0, the
+ * pinned version. Its public view `graphile_worker.jobs` has no payload and cannot be locked; worker-internals.test.ts fails when another
+ * version changes the columns, or the names.
  */
 
 /**
@@ -68,3 +68,18 @@ export async function removeQueues(pool: pg.Pool): Promise<void> {
 
 /** Source: PostgreSQL, error codes. */
 const lockNotAvailable = '55P03'
+
+/** A statement as graphile-worker sends it: some by text alone. */
+export type RunnerStatement = string | { readonly name?: string; readonly values?: readonly unknown[] }
+
+const nameOf = (statement: RunnerStatement): string | undefined =>
+  typeof statement === 'string' ? undefined : statement.name
+
+/** What a statement that looks for one job seeks: the ids of the kinds of jobs. Undefined if it does anything else, or leaves out shares that are used up. */
+export const soughtBy = (statement: RunnerStatement): string | undefined =>
+  nameOf(statement) === 'get_job/graphile_worker'
+    ? String((statement as { values: readonly unknown[] }).values[1])
+    : undefined
+
+/** Whether a statement removes a job that is in no queue: no other one waits for its end. */
+export const endsNoOther = (statement: RunnerStatement): boolean => nameOf(statement) === 'complete_job/graphile_worker'

@@ -1,8 +1,10 @@
-import { lstat, readdir, rm } from 'node:fs/promises'
+import { type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder, syncTree } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { missingAs, namesIn } from '../../kernel/missing.ts'
+import { Turns } from '../../kernel/turns.ts'
 import { isInTransfer } from '../refs/update-refs.ts'
 import { repairIndexes } from '../repository/damaged-indexes.ts'
 import { isDerivedFile } from '../repository/derived-files.ts'
@@ -53,7 +55,7 @@ async function packFacts(repo: Repository): Promise<{ bytes: number; packHasBitm
   const sizes = names.filter((name) => name.endsWith('.pack')).map((name) => sizeOf(join(folder, name)))
   const bitmaps = names.filter((name) => name.endsWith('.bitmap'))
   return {
-    bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0),
+    bytes: sizes.reduce((sum, size) => sum + size, 0),
     packHasBitmap: bitmaps.some((name) => name.startsWith('pack-')),
     hasBitmap: bitmaps.length > 0,
   }
@@ -129,17 +131,27 @@ async function fsckOnce(repo: Repository): Promise<string[]> {
 /**
  * Bytes of all files below `gitDir`, without those that can be made again; 0 if the directory does not exist. Walks the file system, no process.
  */
-export async function repositorySize(gitDir: string): Promise<number> {
-  // Packs and temporary files appear and disappear concurrently.
-  const entries = await readdir(gitDir, { withFileTypes: true }).catch(missingAs([]))
+export const repositorySize = (gitDir: string): Promise<number> => sizeOfFolder(gitDir, new Turns())
+
+/** Folders are read at once, because most have one or two files, for which asynchronous calls take four times the processor time. */
+async function sizeOfFolder(folder: string, turns: Turns): Promise<number> {
+  if (turns.isOver) await turns.next()
   let total = 0
-  for (const entry of entries) {
-    const path = join(gitDir, entry.name)
+  for (const entry of entriesOf(folder)) {
     if (isDerivedFile(entry.name) || isUnfinished(entry.name)) continue
-    if (entry.isDirectory()) total += await repositorySize(path)
-    else total += await sizeOf(path)
+    const path = join(folder, entry.name)
+    total += entry.isDirectory() ? await sizeOfFolder(path, turns) : sizeOf(path)
   }
   return total
+}
+
+/** Packs and temporary files appear and disappear concurrently. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    return missingAs([])(error)
+  }
 }
 
 /** Bytes of the objects that a push or a commit adds, as long as they are not in the repository yet. */
@@ -147,8 +159,4 @@ export const newBytesOf = async ({ base, objectDir }: Repository): Promise<numbe
   base && objectDir !== base.objectDir ? repositorySize(objectDir) : 0
 
 /** Bytes of a file; 0 if it has disappeared. */
-const sizeOf = (path: string): Promise<number> =>
-  lstat(path).then(
-    ({ size }) => size,
-    () => 0,
-  )
+const sizeOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
