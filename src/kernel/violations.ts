@@ -12,6 +12,14 @@ export const lengthViolations = (text: string, maximum: number): string[] =>
 export const requiredTextViolations = (text: string, maximum: number): string[] =>
   text.trim() === '' ? [blank] : lengthViolations(text, maximum)
 
+type Bounds = { readonly minimum?: number | undefined; readonly maximum?: number | undefined }
+
+/** Of a number that must be within bounds, both inclusive. */
+export function boundViolations(value: number, { minimum, maximum }: Bounds): string[] {
+  if (minimum !== undefined && value < minimum) return [`must be greater than or equal to ${minimum}`]
+  return maximum !== undefined && value > maximum ? [`must be less than or equal to ${maximum}`] : []
+}
+
 /** The fields that have violations; `undefined` if none has. */
 export function violationsOf(fields: Record<string, readonly string[]>): Record<string, readonly string[]> | undefined {
   const left = Object.entries(fields).filter(([, violations]) => violations.length > 0)

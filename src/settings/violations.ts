@@ -1,4 +1,4 @@
-import { blank, lengthViolations } from '../kernel/violations.ts'
+import { blank, boundViolations, lengthViolations } from '../kernel/violations.ts'
 import type { Chosen, SettingSchema } from './declared/schema.ts'
 import { declared } from './settings.ts'
 
@@ -41,10 +41,9 @@ function aboutValue(value: unknown, schema: SettingSchema, all: Chosen): string[
   const { minimum, exclusiveMinimum, maximum, maxLength, rules = [] } = schema
   const texts: string[] = []
   if (typeof value === 'number') {
-    if (minimum !== undefined && value < minimum) texts.push(`must be greater than or equal to ${minimum}`)
     if (exclusiveMinimum !== undefined && value <= exclusiveMinimum)
       texts.push(`must be greater than ${exclusiveMinimum}`)
-    if (maximum !== undefined && value > maximum) texts.push(`must be less than or equal to ${maximum}`)
+    texts.push(...boundViolations(value, { minimum, maximum }))
   }
   if (typeof value === 'string' && maxLength !== undefined) texts.push(...lengthViolations(value, maxLength))
   // Skips further rules if the value is out of bounds.

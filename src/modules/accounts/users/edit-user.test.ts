@@ -115,6 +115,8 @@ describe('PUT /users/:id', () => {
     [{ name: 'n'.repeat(129) }, { name: ['is too long (maximum is 128 characters)'] }],
     [{ bio: 'b'.repeat(256) }, { bio: ['is too long (maximum is 255 characters)'] }],
     [{ password: 'short' }, { password: ['is too short (minimum is 8 characters)'] }],
+    [{ projects_limit: -1 }, { projects_limit: ['must be greater than or equal to 0'] }],
+    [{ projects_limit: 2147483648 }, { projects_limit: ['must be less than or equal to 2147483647'] }],
     [{ public_email: 'other@example.com' }, { public_email: ['is not an email you own'] }],
     [{ group_id_for_saml: 1, extern_uid: 'x', provider: 'ldap' }, { group_id_for_saml: ['needs provider group_saml'] }],
   ] as const)('400 with messages by field for PUT /users/:id with %j', async ([more, message], { world }) => {
@@ -122,7 +124,7 @@ describe('PUT /users/:id', () => {
   })
 
   test.for([
-    [{ projects_limit: -1 }, 'projects_limit does not have a valid value'],
+    [{ projects_limit: 'many' }, 'projects_limit is invalid'],
     [{ admin: 'perhaps' }, 'admin is invalid'],
     [{ extern_uid: 'x' }, 'extern_uid, provider provide all or none of parameters'],
   ] as const)('400 for PUT /users/:id with the invalid parameter %j', async ([more, error], { world }) => {

@@ -30,6 +30,13 @@ const minutes = (description: string) => Optional(Nullable(Whole({ minimum: 0, t
 
 /** Parameters of both create and edit. */
 const profileParams = {
+  // Beyond the bounds it is a violation of the record, not an invalid parameter.
+  projects_limit: Optional(
+    Whole({
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Maximum number of personal projects, from 0 to 2147483647',
+    }),
+  ),
   skype: profileText('Skype name of the user'),
   linkedin: profileText('LinkedIn name of the user'),
   twitter: profileText('Twitter name of the user'),
@@ -172,7 +179,6 @@ export const userRoutes = [
         reset_password: Optional(Flag({ description: 'Send an email to set a password' })),
         force_random_password: Optional(Flag({ description: 'Sets a random password' })),
         ...profileParams,
-        projects_limit: Optional(Whole({ minimum: 0, description: 'Maximum number of personal projects' })),
         extern_uid: Optional(Text({ description: 'User ID at `provider`' })),
         provider: Optional(Text({ description: 'Identity provider of `extern_uid`' })),
         avatar: Optional(File({ description: 'Image file of the avatar' })),
@@ -246,7 +252,6 @@ export const userRoutes = [
         password: Optional(Text({ description: 'Password, to be changed at the next sign-in' })),
         reset_password: Optional(Flag({ description: 'Send an email to set a password' })),
         ...profileParams,
-        projects_limit: Optional(Whole({ minimum: 0, description: 'Maximum number of personal projects' })),
         extern_uid: Optional(Text({ description: 'User ID at `provider`' })),
         provider: Optional(Text({ description: 'Identity provider of `extern_uid`' })),
         group_id_for_saml: Optional(

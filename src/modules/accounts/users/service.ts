@@ -4,7 +4,14 @@ import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { conflict, type FieldViolations, invalidFields } from '../../../kernel/failure.ts'
 import { isMailAddress } from '../../../kernel/mail-address.ts'
-import { blank, lengthViolations, requiredTextViolations, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import {
+  blank,
+  boundViolations,
+  lengthViolations,
+  requiredTextViolations,
+  tooLong,
+  violationsOf,
+} from '../../../kernel/violations.ts'
 import {
   type Avatar,
   insertUserNamespace,
@@ -30,6 +37,8 @@ const maxLengths = {
   job_title: 1000,
   note: 65_536,
 } as const
+/** Bounds of the column. */
+const limitBounds = { minimum: 0, maximum: 2 ** 31 - 1 }
 const textNames = Object.keys(maxLengths) as (keyof typeof maxLengths)[]
 
 export const emailViolations = (email: string): string[] =>
@@ -45,8 +54,8 @@ export const isEmailAddress = (text: string): boolean => emailViolations(text).l
 
 /** Errors by field of those attributes that are in `looked`. */
 export const accountViolations = (
-  user: Pick<NewUser, 'username' | 'name' | 'email' | 'bio' | keyof typeof maxLengths>,
-  looked: ReadonlySet<string> = new Set(['username', 'name', 'email', 'bio', ...textNames]),
+  user: Pick<NewUser, 'username' | 'name' | 'email' | 'bio' | 'projects_limit' | keyof typeof maxLengths>,
+  looked: ReadonlySet<string> = new Set(['username', 'name', 'email', 'bio', 'projects_limit', ...textNames]),
 ): FieldViolations & Record<string, readonly string[]> => ({
   ...Object.fromEntries(
     textNames.map((name) => [name, looked.has(name) ? lengthViolations(user[name] ?? '', maxLengths[name]) : []]),
@@ -55,6 +64,7 @@ export const accountViolations = (
   name: looked.has('name') ? requiredTextViolations(user.name, lengths.name) : [],
   email: looked.has('email') ? emailViolations(user.email) : [],
   bio: looked.has('bio') ? lengthViolations(user.bio ?? '', lengths.bio) : [],
+  projects_limit: looked.has('projects_limit') ? boundViolations(user.projects_limit, limitBounds) : [],
 })
 
 /** What names an identity in a request. */
