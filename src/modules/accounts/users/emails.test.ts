@@ -72,7 +72,7 @@ describe('secondary e-mails', () => {
     const { id } = (await ann.post('/user/emails', { email })).json
     const show = () => world.root.put(`/users/${ann.id}`, { public_email: email })
     expect(await show()).toMatchObject({
-      status: 400,
+      status: 404,
       json: { message: { public_email: ['is not an email you own'] } },
     })
     expect((await follow(world, (await linksTo(world, email))[0]!)).status).toBe(200)

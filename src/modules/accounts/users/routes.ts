@@ -16,7 +16,7 @@ import {
 import { forbidden, invalidFields, notFound, unauthenticated } from '../../../kernel/failure.ts'
 import { instance } from '../../instance/index.ts'
 import { acceptAvatar } from '../../namespaces/index.ts'
-import { editUser, removeIdentity } from './edit.ts'
+import { asRefusedEdit, editUser, removeIdentity } from './edit.ts'
 import { CurrentUser, keptUserListItems, User, UserAdmin, UserListItem } from './entity.ts'
 import { digestPassword } from './password.ts'
 import { passwordViolations } from './password-rules.ts'
@@ -278,7 +278,7 @@ export const userRoutes = [
       { allOrNone: ['extern_uid', 'provider'] },
     ),
     returns: UserAdmin,
-    handle: ({ subject, params, ctx }) => editUser(ctx, subject, params),
+    handle: ({ subject, params, ctx }) => editUser(ctx, subject, params).catch(asRefusedEdit),
   }),
 
   endpoint({
