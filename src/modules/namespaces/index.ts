@@ -32,7 +32,7 @@ export { type AvatarOwner, digestsOfAvatars, findAvatar, findOwnedAvatar, saveAv
 export { type Avatar, acceptAvatar } from './avatars/service.ts'
 export { mayCreateProjects } from './namespaces/creation.ts'
 export { namespacePicture, namespaceUrl } from './namespaces/entity.ts'
-export { readableNamespace } from './namespaces/find.ts'
+export { namespaceToFill, readableNamespace } from './namespaces/find.ts'
 export {
   deleteNamespace,
   insertGroup,

@@ -2,7 +2,7 @@ import { endpoint } from '../../../api/endpoint.ts'
 import { Id, IdOrName, Nullable, Optional, Params, Text } from '../../../api/params/types.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { GroupDetail, getDetail, group } from '../../groups/index.ts'
-import { readableNamespace } from '../../namespaces/index.ts'
+import { namespaceToFill, readableNamespace } from '../../namespaces/index.ts'
 import { getRecord, loadProject, Project, project } from '../../projects/index.ts'
 import { transferGroup } from './group-transfer.ts'
 import { transferProject } from './project-transfer.ts'
@@ -17,7 +17,7 @@ export const transferRoutes = [
     params: Params({ namespace: IdOrName({ description: 'ID or full path of the namespace' }) }),
     returns: Project,
     async handle({ subject, params, ctx }) {
-      await transferProject(ctx, subject, await readableNamespace(ctx, params.namespace))
+      await transferProject(ctx, subject, await namespaceToFill(ctx, params.namespace))
       return getRecord(ctx, subject.id)
     },
   }),

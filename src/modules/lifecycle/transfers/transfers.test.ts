@@ -62,15 +62,17 @@ describe('PUT /projects/:id/transfer', () => {
   test('each refused project transfer has its message and moves nothing', async ({ world }) => {
     const ann = await world.user()
     const source = await world.group({ members: [[ann, 'owner']] })
-    const [mine, readOnly, hidden] = [
+    const [mine, readOnly, hidden, open] = [
       await world.group({ members: [[ann, 'maintainer']] }),
       await world.group({ members: [[ann, 'reporter']] }),
       await world.group(),
+      await world.group({ visibility: 'public' }),
     ]
     const project = await world.project({ group: source })
     const move = (namespace: unknown) => ann.put(`/projects/${project.id}/transfer`, { namespace })
     expect(await move(source.id)).toMatchObject(failed('Project is already in this namespace.'))
-    expect(await move(readOnly.id)).toMatchObject(failed('Transfer failed, please contact an admin.'))
+    for (const { id } of [readOnly, open])
+      expect(await move(id)).toMatchObject(failed('Transfer failed, please contact an admin.'))
     for (const unknown of [hidden.id, 'no/such', 999_999])
       expect(await move(unknown)).toMatchObject({ status: 404, json: { message: '404 Namespace Not Found' } })
     expect(await ann.put(`/projects/${project.id}/transfer`)).toMatchObject({

@@ -1,3 +1,5 @@
+import type { Actor } from '../../../access/actor.ts'
+import { visibilities } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { withoutJsonSuffix } from '../../../kernel/json-suffix.ts'
@@ -12,7 +14,24 @@ async function findReadable(
 ): Promise<NamespaceWithLevel | undefined> {
   const actor = ctx.actor!
   const row = await findNamespace(ctx.db, actor, name, options)
-  return row && (actor.admin || row.level !== null || row.owner_id === actor.id) ? row : undefined
+  return row && hasPart(actor, row) ? row : undefined
+}
+
+const hasPart = (actor: Actor, { level, owner_id }: NamespaceWithLevel): boolean =>
+  actor.admin || level !== null || owner_id === actor.id
+
+/** The group is open to all users, or to all that are not external. */
+const isOpen = ({ external, limits }: Actor, { kind, visibility }: NamespaceWithLevel): boolean =>
+  kind === 'group' &&
+  !limits &&
+  (visibility === visibilities.public || (visibility === visibilities.internal && !external))
+
+/** A namespace by id or full path where a project is to go, for callers who may know of it; 404 for others. */
+export async function namespaceToFill(ctx: Ctx, name: number | string): Promise<NamespaceWithLevel> {
+  const actor = ctx.actor!
+  const row = await findNamespace(ctx.db, actor, name)
+  if (!row || !(hasPart(actor, row) || isOpen(actor, row))) throw notFound('Namespace')
+  return row
 }
 
 /** A namespace by id or full path, for callers with a level in it, its owner and administrators; 404 for others. */

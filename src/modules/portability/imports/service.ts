@@ -12,9 +12,9 @@ import { conflict, Failure, forbidden, invalid, invalidFields, notFound } from '
 import { guardUrl } from '../../instance/index.ts'
 import { findImportState, type ImportStateRow, saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
 import {
-  findNamespace,
   mayCreateProjects,
   type NamespaceWithLevel,
+  namespaceToFill,
   personalNamespaceOf,
 } from '../../namespaces/index.ts'
 import {
@@ -131,18 +131,11 @@ async function replacedProject(ctx: Ctx, fullPath: string): Promise<ProjectSubje
 export async function targetOf(ctx: Ctx, name: number | string | undefined): Promise<NamespaceWithLevel> {
   const actor = ctx.actor!
   const found =
-    name === undefined ? await personalNamespaceOf(ctx.db, actor, actor.id) : await findNamespace(ctx.db, actor, name)
-  if (!found || !mayKnow(ctx, found)) throw notFound('Namespace')
+    name === undefined ? await personalNamespaceOf(ctx.db, actor, actor.id) : await namespaceToFill(ctx, name)
+  if (!found) throw notFound('Namespace')
   if (!mayCreateProjects(actor, found)) throw invalid('Namespace is not valid')
   return found
 }
-
-const mayKnow = ({ actor }: Ctx, { kind, level, owner_id, visibility }: NamespaceWithLevel): boolean =>
-  actor!.admin ||
-  level !== null ||
-  owner_id === actor!.id ||
-  (kind === 'group' &&
-    (visibility === visibilities.public || (visibility === visibilities.internal && !actor!.external)))
 
 /** Compat: the answer has the first sentence only. */
 export function asSentence(error: unknown): never {
