@@ -20,6 +20,8 @@ export type Actor = {
   readonly scopes: ReadonlySet<Scope> | undefined
   /** ID of the access token used, if any. */
   readonly tokenId: number | undefined
+  /** Identifies the password that was used, if one was. Another password, or none, has another one. */
+  readonly passwordVersion?: string
   /** Set if signing in or an administrator made that token: it may not be exchanged for a token of the user's own. */
   readonly borrowed?: 'oauth' | 'impersonation'
   /** The administrator who impersonates this account, and the token used. */

@@ -8,6 +8,7 @@ import {
   accountRefusal,
   actorOf,
   authenticateDerived,
+  credentialOf,
   type DerivedCredential,
   findAccount,
   type Refusal,
@@ -131,13 +132,13 @@ export async function requireRightsOf(
 ): Promise<void> {
   // Deploy keys and tokens are no accounts: what they may do is part of the subject.
   if (!caller || caller.id === 0) return
-  const { id: userId, tokenId, sudo } = caller
+  const { sudo } = caller
   const nowOf = async (credential: DerivedCredential): Promise<Actor> => {
     const found = await authenticateDerived(db, credential, { impersonation })
     if ('refused' in found) throw refusal(found.refused)
     return found.actor
   }
-  const now = await nowOf({ userId, tokenId })
+  const now = await nowOf(credentialOf(caller))
   if (sudo && !(await nowOf({ userId: sudo.id, tokenId: sudo.tokenId })).admin) throw forbidden()
   if (
     (caller.admin && !now.admin) ||

@@ -25,10 +25,12 @@ export async function bearerOf(
   if (typeof grant === 'string') return refuse(grant)
   const { bearer, access } = grant
   if (!bearer) return { caller: null, access }
+  // Issued by an earlier release, which did not say for which password.
+  if ('userId' in bearer && (bearer.tokenId ?? bearer.passwordVersion) === undefined) return refuse('unknown')
   const found =
     'deployTokenId' in bearer
       ? await authenticateForDeployToken(context.db, bearer.deployTokenId)
-      : await context.authenticator.authenticateDerived({ userId: bearer.userId, tokenId: bearer.tokenId })
+      : await context.authenticator.authenticateDerived(bearer)
   return 'refused' in found ? refuse(found.refused) : { caller: found.actor, access }
 }
 

@@ -27,6 +27,7 @@ export {
   accountRefusal,
   actorOf,
   authenticateDerived,
+  credentialOf,
   type DerivedCredential,
   gitRefusals,
   type Refusal,

@@ -112,7 +112,9 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
   if (transport === 'oauth') await recordSignIn(db, account.user_id, ctx.remoteAddress)
   // Not awaited: losing this update is harmless.
   touchAccount(db, account.user_id).catch(() => {})
-  return { actor: actorOf(account), passwordDigest, withCode: state.enabled }
+  // Without a version, which no longer accepted passwords have, what is derived from this sign-in is refused.
+  const actor = { ...actorOf(account), passwordVersion: account.password_version ?? '' }
+  return { actor, passwordDigest, withCode: state.enabled }
 }
 
 /** Reactivates an account that was deactivated for inactivity. */

@@ -92,23 +92,38 @@ export class TokenAuthenticator {
   }
 }
 
-/** The account, and the access token that was used, if any. */
-export type DerivedCredential = { readonly userId: number; readonly tokenId: number | undefined }
+/** The account, and the access token or the password (`passwordVersion` of the actor) that was used, if any. */
+export type DerivedCredential = {
+  readonly userId: number
+  readonly tokenId: number | undefined
+  readonly passwordVersion?: string | undefined
+}
+
+/** The credential of an actor, to authenticate it again. */
+export const credentialOf = ({ id, tokenId, passwordVersion }: Actor): DerivedCredential => ({
+  userId: id,
+  tokenId,
+  passwordVersion,
+})
 
 /**
- * Authenticates a credential that was derived from a token (or, with `undefined`, from the account itself): it is valid
- * as long as that is. One statement.
+ * Authenticates a credential that was derived from a token or a password (or, without either, from the account itself): it is
+ * valid as long as that is. One statement.
  */
 export async function authenticateDerived(
   db: Db,
-  { userId, tokenId }: DerivedCredential,
+  { userId, tokenId, passwordVersion }: DerivedCredential,
   { impersonation }: { impersonation: boolean },
 ): Promise<Authentication> {
   const row = await findDerivedCredential(db, userId, tokenId)
   if (!row) return { refused: 'unknown' }
   if (tokenId === undefined) {
     const refused = accountRefusal(row)
-    return refused ? { refused } : { actor: actorOf(row) }
+    if (refused) return { refused }
+    if (passwordVersion === undefined) return { actor: actorOf(row) }
+    return row.password_version === passwordVersion
+      ? { actor: { ...actorOf(row), passwordVersion } }
+      : { refused: 'revoked' }
   }
   if (row.token_id === null) return { refused: 'revoked' }
   const token = row as TokenCredentialRow

@@ -234,9 +234,26 @@ export const findTokenCredential = (db: Db, digest: Buffer): Promise<TokenCreden
     `),
   )
 
-const derivedCredentialRow = { ...credentialRow, ...allNullable(shownTokenRow) }
+/**
+ * Identifies the password of the user `u`, without revealing it or its digest; null while it is not accepted for git, large files and
+ * images. Its digest has a salt of its own, so that the same password set again has another version.
+ */
+const passwordVersion = sql`
+  case
+    when ${settingFlag('password_authentication_enabled_for_git')}
+      and not exists (select from two_factors f where f.user_id = u.id and f.confirmed_at is not null) then left(
+        encode(sha256(convert_to(u.password_digest, 'UTF8')), 'hex'), 32
+      )
+  end
+`
 
-/** The account and, if it is theirs, the token, as both are now. */
+const derivedCredentialRow = {
+  ...credentialRow,
+  password_version: nullable(text),
+  ...allNullable(shownTokenRow),
+}
+
+/** The account with its password and, if it is theirs, the token, as they are now. */
 export const findDerivedCredential = (
   db: Db,
   userId: number,
@@ -245,13 +262,18 @@ export const findDerivedCredential = (
   db.row(
     derivedCredentialRow,
     byKey(sql`
-      select ${accountColumns}, ${credentialColumns}
+      select ${accountColumns}, ${passwordVersion} as password_version, ${credentialColumns}
       from users u left join access_tokens t on t.user_id = u.id and t.id = ${tokenId ?? null}::bigint
       where u.id = ${userId}
     `),
   )
 
-export const passwordCredentialRow = { ...credentialRow, password_digest: nullable(text), password_expired: boolean }
+export const passwordCredentialRow = {
+  ...credentialRow,
+  password_digest: nullable(text),
+  password_version: nullable(text),
+  password_expired: boolean,
+}
 export type PasswordCredentialRow = RowOf<typeof passwordCredentialRow>
 
 /** By user name or e-mail address, ignoring case. */
@@ -259,7 +281,8 @@ export const findPasswordCredential = (db: Db, login: string): Promise<PasswordC
   db.row(
     passwordCredentialRow,
     sql`
-      select ${accountColumns}, u.password_digest, coalesce(u.password_expires_at <= now(), false) as password_expired
+      select ${accountColumns}, u.password_digest, ${passwordVersion} as password_version,
+        coalesce(u.password_expires_at <= now(), false) as password_expired
       from users u
       where lower(u.username) = lower(${login}) or lower(u.email) = lower(${login})
       order by lower(u.username) = lower(${login}) desc

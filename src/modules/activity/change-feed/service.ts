@@ -4,7 +4,7 @@ import { lowestOpen } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { type Event, type Position, readEvents } from '../../../events/log.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { authenticateDerived } from '../../accounts/index.ts'
+import { authenticateDerived, credentialOf } from '../../accounts/index.ts'
 import { cursorOf } from './cursor.ts'
 import { type FoundKind, readablePlaces } from './queries.ts'
 import { type PlaceKind, placeKinds, type Readers, type Target, targetOf } from './targets.ts'
@@ -148,8 +148,7 @@ function ended(source: AsyncGenerator<string>, end: () => void): AsyncIterable<s
 
 /** With the caller as account and token are now; undefined if they may not act any more. */
 async function asNow(ctx: Ctx): Promise<Ctx | undefined> {
-  const { id, tokenId } = ctx.actor!
-  const found = await authenticateDerived(ctx.db, { userId: id, tokenId }, ctx)
+  const found = await authenticateDerived(ctx.db, credentialOf(ctx.actor!), ctx)
   return 'actor' in found ? { ...ctx, actor: found.actor } : undefined
 }
 

@@ -3,17 +3,15 @@ import type { Actor } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo } from '../../../api/site.ts'
 import type { Db } from '../../../db/db.ts'
+import { credentialOf, type DerivedCredential } from '../../accounts/index.ts'
 import { signingKey } from './queries.ts'
 
 export type Operation = 'download' | 'upload'
 
 /** Account or key that a credential was issued to. */
 export type Holder =
-  | {
-      readonly userId: number
-      /** The token that the user authenticated with; `undefined` for the account itself. */
-      readonly tokenId: number | undefined
-    }
+  /** The token or password of a user. */
+  | DerivedCredential
   /** The SSH key of a user. */
   | { readonly sshKeyId: number }
   | { readonly deployKeyId: number }
@@ -38,25 +36,32 @@ const toleranceSeconds = 60
 
 const signed = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-const form = /^(([kst]?)(\d{1,15})\.(\d{0,15})\.(\d{1,15}|p[\w-]+)\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
+const form =
+  /^(([kst]?)(\d{1,15})\.(\d{1,15}|v[0-9a-f]{32})?\.(\d{1,15}|p[\w-]+)\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
 
-function holderOf({ id, tokenId, deployKey, deployToken }: Actor): Holder {
+function holderOf(actor: Actor): Holder {
+  const { deployKey, deployToken } = actor
   if (deployKey) return { deployKeyId: deployKey.id }
-  return deployToken ? { deployTokenId: deployToken.id } : { userId: id, tokenId }
+  return deployToken ? { deployTokenId: deployToken.id } : credentialOf(actor)
 }
 
-/** `7.31` is token 31 of account 7, `7.` the account itself, `s7.` the SSH key of a user, `k7.` a deploy key and `t7.` a deploy token. */
+/** `7.31` is token 31 of account 7, `7.v` and a version its password, `s7.` the SSH key of a user, `k7.` a deploy key and `t7.` a deploy token. */
 function holderParts(holder: Holder): readonly (string | number)[] {
   if ('deployKeyId' in holder) return [`k${holder.deployKeyId}`, '']
   if ('sshKeyId' in holder) return [`s${holder.sshKeyId}`, '']
-  return 'deployTokenId' in holder ? [`t${holder.deployTokenId}`, ''] : [holder.userId, holder.tokenId ?? '']
+  if ('deployTokenId' in holder) return [`t${holder.deployTokenId}`, '']
+  return [holder.userId, holder.tokenId ?? `v${holder.passwordVersion ?? ''}`]
 }
 
-function parseHolder(kind: string, id: string, tokenId: string): Holder {
+/** Undefined for a user without either, as an earlier release wrote it: the password may have been changed since. */
+function parseHolder(kind: string, id: string, by: string | undefined): Holder | undefined {
   if (kind === 'k') return { deployKeyId: Number(id) }
   if (kind === 's') return { sshKeyId: Number(id) }
   if (kind === 't') return { deployTokenId: Number(id) }
-  return { userId: Number(id), tokenId: tokenId === '' ? undefined : Number(tokenId) }
+  if (by === undefined) return undefined
+  return by.startsWith('v')
+    ? { userId: Number(id), tokenId: undefined, passwordVersion: by.slice(1) }
+    : { userId: Number(id), tokenId: Number(by) }
 }
 
 /** `12` is a project, `p` and a path in base64 a new one. */
@@ -79,15 +84,17 @@ async function issue(ctx: Ctx, { holder, project, operation, expiresAt }: Grant)
 export async function readCredential(db: Db, credential: string): Promise<Grant | 'unknown' | 'expired'> {
   const parts = form.exec(credential)
   if (!parts) return 'unknown'
-  const [, text, kind, id, tokenId, project, operation, expiresAt, mac] = parts as unknown as string[]
+  const [, text, kind, id, by, project, operation, expiresAt, mac] = parts as unknown as string[]
   const expected = signed(await signingKey(db, 'large_files'), text!)
   if (!timingSafeEqual(expected, Buffer.from(mac!, 'base64url'))) return 'unknown'
   const secondsLeft = Number(expiresAt) - Date.now() / 1000
+  const holder = parseHolder(kind!, id!, by)
+  if (!holder) return 'unknown'
   // More than the lifetime is left if the clock was set back: the credential must not stay valid for hours because of
   // that.
   if (secondsLeft <= 0 || secondsLeft > lifetimeSeconds + toleranceSeconds) return 'expired'
   return {
-    holder: parseHolder(kind!, id!, tokenId!),
+    holder,
     project: parseProject(project!),
     operation: operation as Operation,
     expiresAt: Number(expiresAt),
@@ -106,12 +113,12 @@ export type Credentials = {
 /** What the caller authenticated with, if it is not their token or password. */
 export type DerivedFrom = Pick<Grant, 'holder'> & Partial<Pick<Grant, 'expiresAt'>>
 
-/** A password may have been changed since without an event: what was derived from it ends with the first credential. */
-const isAccountItself = (holder: Holder): boolean => 'userId' in holder && holder.tokenId === undefined
+/** A group may require a second factor since, which is asked at a sign-in only: what was derived from a password ends with the first credential. */
+const isOfPassword = (holder: Holder): boolean => 'userId' in holder && holder.tokenId === undefined
 
 /**
  * Issues a short-lived credential of the caller, who must be authenticated, for the large files of one project. Check
- * the policy first: each use checks the policy, the account and its token or key again, but nothing else. Valid in every
+ * the policy first: each use checks the policy, the account and its token, password or key again, but nothing else. Valid in every
  * process and across restarts. Without an id, the project is one that the first upload creates.
  */
 export async function largeFileCredentials(
@@ -122,7 +129,7 @@ export async function largeFileCredentials(
 ): Promise<Credentials> {
   const holder = from?.holder ?? holderOf(ctx.actor!)
   const now = Math.floor(Date.now() / 1000)
-  const latest = from?.expiresAt !== undefined && isAccountItself(holder) ? from.expiresAt : Number.POSITIVE_INFINITY
+  const latest = from?.expiresAt !== undefined && isOfPassword(holder) ? from.expiresAt : Number.POSITIVE_INFINITY
   const expiresAt = Math.min(now + lifetimeSeconds, latest)
   const project = id === undefined ? { newPath: full_path.toLowerCase() } : { id }
   return {

@@ -383,6 +383,23 @@ describe('credentials of LFS actions', () => {
     }
   })
 
+  test('LFS credentials of a password, and those that they gave, are refused once the password was changed', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'developer']] })
+    const asked = { operation: 'upload', objects: [{ oid: oidOf('x'), size: 1 }] }
+    const ask = (authorization: string) =>
+      lfs(world.anonymous, project, 'POST', 'objects/batch', { json: asked, headers: { authorization } })
+    const given = async (authorization: string): Promise<string> =>
+      (await ask(authorization)).json.objects[0].actions.upload.header.Authorization
+    const words = Buffer.from(`${ann.username}:correct horse battery`).toString('base64')
+    const first = await given(`Basic ${words}`)
+    const second = await given(first)
+    await world.root.put(`/users/${ann.id}`, { password: 'another horse battery' })
+    expect([(await ask(first)).status, (await ask(second)).status]).toEqual([401, 401])
+  })
+
   test('LFS credentials are signed, and expire', async ({ world }) => {
     const project = await world.project()
     const content = unique('content')

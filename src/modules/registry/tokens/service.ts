@@ -1,4 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import { credentialOf } from '../../accounts/index.ts'
 import { mayListCatalog, placeFor, type RegistryAction } from '../access/access.ts'
 import { ensureRepository } from '../images/queries.ts'
 import { parseScopes } from './scopes.ts'
@@ -50,5 +51,5 @@ async function grantedOf(ctx: Ctx, { type, name, actions }: Access): Promise<str
 
 function bearerOf({ actor }: Ctx): Bearer {
   if (!actor) return undefined
-  return actor.deployToken ? { deployTokenId: actor.deployToken.id } : { userId: actor.id, tokenId: actor.tokenId }
+  return actor.deployToken ? { deployTokenId: actor.deployToken.id } : credentialOf(actor)
 }

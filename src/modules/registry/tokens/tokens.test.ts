@@ -14,6 +14,7 @@ import {
   Registry,
   repositoryOf,
 } from '../../../edges/registry/testing.ts'
+import { withTwoFactor } from '../../accounts/two-factor/testing.ts'
 
 const accessOf = async (...asked: Parameters<typeof askToken>) => {
   const { status, json, text } = await askToken(...asked)
@@ -389,6 +390,32 @@ describe('a token of the registry', () => {
     expect(await late.complete(manifest)).toMatchObject({ status: isAllowed ? 201 : 401 })
     expect(await (await Registry.open(world.root, registry.name)).tags()).toEqual(isAllowed ? ['late'] : [])
   })
+
+  test.for<[string, (world: World, ann: Client) => Promise<unknown>]>([
+    ['is changed', (world, ann) => world.root.put(`/users/${ann.id}`, { password: 'another horse battery' })],
+    ['needs a second factor', (world, ann) => withTwoFactor(world, ann)],
+    ['is not accepted any more', (world) => world.settings({ password_authentication_enabled_for_git: false })],
+  ])(
+    'of a password grants nothing, also to a manifest whose body is still to come, once the password %s',
+    async ([, end], { world }) => {
+      const ann = await world.user()
+      const project = await world.project({ members: [[ann, 'developer']] })
+      const byPassword = new Client(world.origin, { ...ann, token: 'correct horse battery' })
+      const registry = await Registry.open(byPassword, imageAt(project), 'pull,push')
+      await registry.image('one')
+      const manifest = JSON.stringify(await registry.manifestOf())
+      const late = beginRequest(`${world.origin}/v2/${registry.name}/manifests/late`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${registry.token}`, 'content-type': ociManifest },
+      })
+      await late.begun
+      expect((await registry.send('GET', 'manifests/one')).status).toBe(200)
+      await end(world, ann)
+      expect((await registry.send('GET', 'manifests/one')).status).toBe(401)
+      expect(await late.complete(manifest)).toMatchObject({ status: 401 })
+      expect(await (await Registry.open(world.root, registry.name)).tags()).toEqual(['one'])
+    },
+  )
 
   test('of a revoked deploy token grants nothing', async ({ world }) => {
     const project = await world.project()

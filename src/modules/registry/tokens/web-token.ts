@@ -1,14 +1,12 @@
 import { randomUUID, sign, verify } from 'node:crypto'
+import type { DerivedCredential } from '../../accounts/index.ts'
 import { type SigningKey, signingKeyIn } from './signing-key.ts'
 
 /** Permission to act on one repository, or on the catalog. */
 export type Access = { readonly type: string; readonly name: string; readonly actions: readonly string[] }
 
 /** Whom a token was issued to; undefined for anonymous clients. */
-export type Bearer =
-  | { readonly userId: number; readonly tokenId: number | undefined }
-  | { readonly deployTokenId: number }
-  | undefined
+export type Bearer = DerivedCredential | { readonly deployTokenId: number } | undefined
 
 export type Grant = { readonly bearer: Bearer; readonly access: readonly Access[] }
 

@@ -7,7 +7,7 @@ import { damageIn } from '../../../git/runner/damage.ts'
 import type { MoveOutcome } from '../../../git/transfer/ref-moves.ts'
 import { receivePack, type Transfer, type TransferOptions } from '../../../git/transfer/transfer.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { authenticateDerived, gitRefusals, type Refusal } from '../../accounts/index.ts'
+import { authenticateDerived, credentialOf, gitRefusals, type Refusal } from '../../accounts/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import {
   type AnswerToPush,
@@ -77,10 +77,12 @@ export async function receivePush(
     ...transfer,
     ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
     async onVerdict({ updates, pushOptions, quarantine }) {
-      const refusal = () => refusalOf(ctx, target, updates, async () => quarantine, transport)
-      const refused = await refusal()
-      const lost = refused ? undefined : await refusedNow?.()
-      const messages = lost === undefined ? refused : [lost]
+      const refusal = async () => {
+        const refused = await refusalOf(ctx, target, updates, async () => quarantine, transport)
+        const lost = refused ? undefined : await refusedNow?.()
+        return lost === undefined ? refused : [lost]
+      }
+      const messages = await refusal()
       // The project stays for the next push, to which the client can correct this one.
       if (messages)
         return { ok: false, messages: [...messages, ...(created ? createdMessage(ctx, target, transport) : [])] }
@@ -186,11 +188,10 @@ async function refusalOf(
   return refused === undefined ? undefined : [refused]
 }
 
-/** The actor as account and token are now, or why they may not act any more. A deploy key has its level in the project, which is loaded again. */
+/** The actor as account and credential are now, or why they may not act any more. A deploy key has its level in the project, which is loaded again. */
 async function currentActor({ db, actor, impersonation }: Ctx): Promise<{ actor: Actor } | { refused: string }> {
-  const { id, tokenId } = actor!
   if (isMachine(actor!)) return { actor: actor! }
-  const found = await authenticateDerived(db, { userId: id, tokenId }, { impersonation })
+  const found = await authenticateDerived(db, credentialOf(actor!), { impersonation })
   return 'actor' in found ? found : { refused: messageOf(found.refused) }
 }
 
