@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Database, Tx } from '../db/db.ts'
 import type { Ctx } from './ctx.ts'
+import type { OutsideEffects } from './outside.ts'
 import { RecordTexts } from './record-texts.ts'
 
 /** Maximum bytes of the records that such a context serializes for itself. */
@@ -50,9 +51,14 @@ export function contextWithin(ctx: Ctx, tx: Tx): Within {
   }
 }
 
+const refuse = () => {
+  throw new Error('a step of one transaction changes something outside the database')
+}
+const refusing: OutsideEffects = { prepare: refuse, begin: async () => refuse() }
+
 /**
- * Runs steps with transactions of their own in one transaction: all take effect, or none. Only for steps that change nothing outside the
- * database. `lock` takes the locks of later steps that others take first, before those of the first step. May run again after a deadlock.
+ * Runs steps with transactions of their own in one transaction: all take effect, or none. Steps that would change something outside the
+ * database fail. `lock` takes the locks of later steps that others take first, before those of the first step. May run again after a deadlock.
  */
 export const inOneTransaction = <T>(
   ctx: Ctx,
@@ -63,7 +69,8 @@ export const inOneTransaction = <T>(
     await lock(tx)
     const within = contextWithin(ctx, tx)
     try {
-      return await steps(within.ctx)
+      // A request with an idempotency key may have to run again without its transaction: it decides.
+      return await steps({ ...within.ctx, outside: ctx.outside ?? refusing })
     } finally {
       await within.settled()
       within.end()

@@ -103,7 +103,7 @@ export {
   type WantedLine,
   type WantedPlace,
 } from './positions/position.ts'
-export type { Applied, QuickActions } from './quick-actions/apply.ts'
+export { type ActionsInTransaction, type Applied, type QuickActions, saveWithActions } from './quick-actions/apply.ts'
 export { parseQuickActions, type QuickAction } from './quick-actions/parse.ts'
 export { mailNewEpic, mailNewIssue, mailNewMergeRequest, sendNoteableMails } from './subscriptions/jobs.ts'
 export { eventMail } from './subscriptions/mails.ts'

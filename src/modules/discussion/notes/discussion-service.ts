@@ -53,8 +53,10 @@ export async function beginDiscussion(
     const discussionId = newDiscussionId()
     const suggestions = await suggestionsAt(ctx, discussed, place?.position ?? null, text)
     const input = { discussionId, body: text, threaded: true, place, suggestions, createdAt }
-    const added = await addNote(ctx, discussed, input)
-    return getDiscussion(ctx, added.discussed, discussionId)
+    return async (within) => {
+      const added = await addNote(within, discussed, input)
+      return getDiscussion(within, added.discussed, discussionId)
+    }
   })
 }
 
@@ -72,20 +74,22 @@ export async function answer(
   requireAnswerable(discussed, first)
   return withQuickActions(ctx, discussed, body, async (text) => {
     const suggestions = await suggestionsAt(ctx, discussed, first.position, text)
-    const id = await ctx.transaction(async (tx) => {
-      await holdNoteable(tx, discussed)
-      const root = await findRoot(tx, discussed, discussionId)
-      if (!root) throw notFound('Discussion')
-      requireAnswerable(discussed, root)
-      if (!root.threaded) await makeThread(tx, discussed, discussionId)
-      const { position, changed_line, resolved } = root
-      const place = { position, changedLine: changed_line ?? undefined }
-      const input = { discussionId, body: text, threaded: true, place, resolved, suggestions, createdAt }
-      const note = await saveNote(tx, ctx, discussed, input)
-      await requireRoom(tx, discussed, discussionId)
-      return note
-    })
-    return getNote(ctx, discussed, id)
+    return async (within) => {
+      const id = await within.transaction(async (tx) => {
+        await holdNoteable(tx, discussed)
+        const root = await findRoot(tx, discussed, discussionId)
+        if (!root) throw notFound('Discussion')
+        requireAnswerable(discussed, root)
+        if (!root.threaded) await makeThread(tx, discussed, discussionId)
+        const { position, changed_line, resolved } = root
+        const place = { position, changedLine: changed_line ?? undefined }
+        const input = { discussionId, body: text, threaded: true, place, resolved, suggestions, createdAt }
+        const note = await saveNote(tx, within, discussed, input)
+        await requireRoom(tx, discussed, discussionId)
+        return note
+      })
+      return getNote(within, discussed, id)
+    }
   })
 }
 

@@ -9,7 +9,7 @@ import { recordActivity } from '../../projects/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
 import { kindOf } from '../noteables/kinds.ts'
 import type { Discussed, Noteable } from '../noteables/noteable.ts'
-import type { Applied } from '../quick-actions/apply.ts'
+import { type Applied, saveWithActions } from '../quick-actions/apply.ts'
 import { parseQuickActions } from '../quick-actions/parse.ts'
 import { mailNoteJob } from '../subscriptions/jobs.ts'
 import { insertSuggestions, type NewSuggestion } from '../suggestions/queries.ts'
@@ -138,26 +138,35 @@ export async function createNote(
   discussed: Discussed,
   { body, createdAt }: NewText,
 ): Promise<NoteRow | Applied> {
-  return withQuickActions(ctx, discussed, body, async (text) => {
-    const added = await addNote(ctx, discussed, { discussionId: newDiscussionId(), body: text, createdAt })
-    return getNote(ctx, added.discussed, added.id)
+  return withQuickActions(ctx, discussed, body, async (text) => async (within) => {
+    const added = await addNote(within, discussed, { discussionId: newDiscussionId(), body: text, createdAt })
+    return getNote(within, added.discussed, added.id)
   })
 }
+
+/** Reads what a note with this text needs from outside the database. Resolves to what saves the note. */
+export type PrepareNote<Saved> = (text: string) => Promise<(within: Ctx) => Promise<Saved>>
 
 /** Saves the text without its quick actions, if there is any, and applies these. The note then says what they did. */
 export async function withQuickActions<Saved extends object>(
   ctx: Ctx,
   { quickActions }: Discussed,
   body: string,
-  save: (text: string) => Promise<Saved>,
+  prepare: PrepareNote<Saved>,
 ): Promise<(Saved & { readonly applied?: Applied }) | Applied> {
   requireText(body)
   const { text, actions } = quickActions ? parseQuickActions(body, quickActions.known) : { text: body, actions: [] }
   // Pictures are longer than the actions that stand for them.
   requireLength(text)
-  const saved = text.trim() === '' && actions.length > 0 ? undefined : await save(text)
-  if (!quickActions || actions.length === 0) return saved!
-  const applied = await quickActions.apply(ctx, actions)
+  const save = text.trim() === '' && actions.length > 0 ? undefined : await prepare(text)
+  if (!quickActions || actions.length === 0) return save!(ctx)
+  const { saved, applied } = await saveWithActions(
+    ctx,
+    actions,
+    quickActions,
+    async (within) => save?.(within),
+    async () => quickActions,
+  )
   return saved ? { ...saved, applied } : applied
 }
 

@@ -1,10 +1,10 @@
 import { epicPolicy } from '../../../access/epic-policy.ts'
 import { allows } from '../../../access/policy.ts'
-import type { QuickActions } from '../../discussion/index.ts'
+import type { ActionsInTransaction, QuickActions } from '../../discussion/index.ts'
 import { asNoteable } from '../epics/noteable.ts'
 import { type EpicEdit, editEpic } from '../epics/service.ts'
 import { type EpicSubject, epicNotFound, loadEpicById } from '../epics/subject.ts'
-import { changeableEpic } from '../epics/tree.ts'
+import { changeableEpic, holdTree } from '../epics/tree.ts'
 import { type Command, type Commanded, commandSet, type Right, type SharedEdit } from '../quick-actions/command.ts'
 import { commonCommands, epicNamed } from '../quick-actions/shared.ts'
 
@@ -93,18 +93,27 @@ const commands = commandSet<Edit, Subject>([
 /** Their names. */
 export const epicActionNames: ReadonlySet<string> = commands.names
 
+/** What the actions of an epic of a group need: they may give it another parent, for which the tree is locked before any epic. */
+export const epicActionLocks = (groupId: number): ActionsInTransaction => ({
+  outside: new Set(),
+  lock: (tx) => holdTree(tx, groupId),
+})
+
 /** The quick actions of an epic, with the facts of the caller. */
 export const epicActions = (subject: EpicSubject): QuickActions =>
-  commands.of({
-    noteable: { ...asNoteable(subject), iid: subject.iid },
-    noun: 'epic',
-    place: { of: 'group', id: subject.group_id, full_path: subject.group.full_path },
-    state: subject.state,
-    may: (ctx, right) => allows(epicPolicy[abilities[right]], ctx.actor, subject.facts),
-    async mayNow(ctx, right) {
-      const now = await loadEpicById(subject.id, ctx)
-      return now !== undefined && allows(epicPolicy[abilities[right]], ctx.actor, now.facts)
+  commands.of(
+    {
+      noteable: { ...asNoteable(subject), iid: subject.iid },
+      noun: 'epic',
+      place: { of: 'group', id: subject.group_id, full_path: subject.group.full_path },
+      state: subject.state,
+      may: (ctx, right) => allows(epicPolicy[abilities[right]], ctx.actor, subject.facts),
+      async mayNow(ctx, right) {
+        const now = await loadEpicById(subject.id, ctx)
+        return now !== undefined && allows(epicPolicy[abilities[right]], ctx.actor, now.facts)
+      },
+      update: (ctx, edit) => editEpic(ctx, subject, edit),
+      epic: subject,
     },
-    update: (ctx, edit) => editEpic(ctx, subject, edit),
-    epic: subject,
-  })
+    epicActionLocks(subject.group_id),
+  )

@@ -22,6 +22,7 @@ import {
 } from '../quick-actions/command.ts'
 import { epicNamed, issuesNamed, sharedCommands } from '../quick-actions/shared.ts'
 import { dueDay } from './due-day.ts'
+import { issueActionLocks } from './locks.ts'
 
 type Edit = SharedEdit & { -readonly [K in keyof Omit<IssueEdit, keyof SharedEdit>]: IssueEdit[K] }
 type Subject = ScheduledCommanded<Edit> & { readonly issue: IssueSubject }
@@ -221,18 +222,21 @@ export const issueActionNames: ReadonlySet<string> = commands.names
 
 /** The quick actions of an issue, with the facts of the caller. */
 export const issueActions = (subject: IssueSubject): QuickActions =>
-  commands.of({
-    noteable: { ...asNoteable(subject), iid: subject.iid },
-    noun: 'issue',
-    tracked: tracked(subject),
-    project: subject.project,
-    place: { of: 'project', id: subject.project.id, full_path: subject.project.full_path },
-    state: subject.state,
-    may: (ctx, right) => allows(issuePolicy[abilities[right]], ctx.actor, subject.facts),
-    async mayNow(ctx, right) {
-      const now = await loadIssueById(subject.id, ctx)
-      return now !== undefined && allows(issuePolicy[abilities[right]], ctx.actor, now.facts)
+  commands.of(
+    {
+      noteable: { ...asNoteable(subject), iid: subject.iid },
+      noun: 'issue',
+      tracked: tracked(subject),
+      project: subject.project,
+      place: { of: 'project', id: subject.project.id, full_path: subject.project.full_path },
+      state: subject.state,
+      may: (ctx, right) => allows(issuePolicy[abilities[right]], ctx.actor, subject.facts),
+      async mayNow(ctx, right) {
+        const now = await loadIssueById(subject.id, ctx)
+        return now !== undefined && allows(issuePolicy[abilities[right]], ctx.actor, now.facts)
+      },
+      update: (ctx, edit) => editIssue(ctx, subject, edit),
+      issue: subject,
     },
-    update: (ctx, edit) => editIssue(ctx, subject, edit),
-    issue: subject,
-  })
+    issueActionLocks(subject.project_id),
+  )

@@ -1,7 +1,15 @@
 import { alsoAsking } from '../../../api/also-asking.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { Failure, type FailureKind, forbidden } from '../../../kernel/failure.ts'
-import type { Applied, PlannedNoteable, QuickAction, QuickActions, TextPlace, Tracked } from '../../discussion/index.ts'
+import type {
+  ActionsInTransaction,
+  Applied,
+  PlannedNoteable,
+  QuickAction,
+  QuickActions,
+  TextPlace,
+  Tracked,
+} from '../../discussion/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 
 /** Attributes that quick actions of all kinds change. Absent fields stay unchanged. */
@@ -86,7 +94,7 @@ const couldNot = (name: string): string => `Could not apply ${name} command.`
 export type CommandSet<T> = {
   /** All names, in lower case. */
   readonly names: ReadonlySet<string>
-  of(subject: T): QuickActions
+  of(subject: T, transaction: ActionsInTransaction): QuickActions
 }
 
 export function commandSet<E extends SharedEdit, T extends Commanded<E>>(
@@ -94,7 +102,14 @@ export function commandSet<E extends SharedEdit, T extends Commanded<E>>(
 ): CommandSet<T> {
   const byName = new Map(commands.flatMap((command) => command.names.map((name) => [name, command] as const)))
   const names = new Set(byName.keys())
-  return { names, of: (subject) => ({ known: names, apply: (ctx, actions) => apply(ctx, byName, subject, actions) }) }
+  return {
+    names,
+    of: (subject, transaction) => ({
+      ...transaction,
+      known: names,
+      apply: (ctx, actions) => apply(ctx, byName, subject, actions),
+    }),
+  }
 }
 
 /** The context in which an action runs: its request has asked for the right to comment only. */

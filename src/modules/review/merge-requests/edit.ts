@@ -121,21 +121,32 @@ const attributes = [
  * Throws `conflict` if another merge request is open for the same branches or the target branch changes meanwhile, `unprocessable` if source and target would be the same
  * branch, or on reopening if the source branch is missing or is in a project whose code the caller or the author cannot read.
  */
-export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, given: MergeRequestEdit): Promise<void> {
+export const editMergeRequest = async (ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit): Promise<void> =>
+  (await prepareEdit(ctx, subject, edit))(ctx)
+
+/** What saves a prepared edit, in one transaction. */
+export type SaveEdit = (within: Ctx) => Promise<void>
+
+/** The first step of `editMergeRequest`, which reads and brings commits. */
+export async function prepareEdit(ctx: Ctx, subject: MergeRequestSubject, given: MergeRequestEdit): Promise<SaveEdit> {
   const edit = given.title === undefined ? given : { ...given, title: cleanTitle(given.title) }
   const retitled = edit.draft === undefined ? edit.title : titleAs(edit.title ?? subject.title, edit.draft)
   requireRules({ ...edit, ...(retitled !== undefined && { title: retitled }) })
-  const { project } = subject
   const isOwn = subject.source_project_id === subject.project_id
   if (isOwn && edit.target_branch !== undefined && edit.target_branch === subject.source_branch)
     throw refused("You can't use same project/branch for source and target")
   const mayAdminister = allows(mergeRequestPolicy.admin_merge_request, ctx.actor, subject.facts)
   const allowed = mayAdminister ? edit : withoutAdministered(edit)
   const prepared = await prepare(ctx, subject, allowed)
+  return (within) => save(within, subject, allowed, prepared)
+}
+
+async function save(ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit, prepared: Prepared): Promise<void> {
+  const { project } = subject
   try {
     await ctx.transaction(async (tx) => {
-      const referred = await findReferred(ctx, tx, project, allowed)
-      await apply(ctx, tx, project, subject.id, allowed, { ...prepared, ...referred })
+      const referred = await findReferred(ctx, tx, project, edit)
+      await apply(ctx, tx, project, subject.id, edit, { ...prepared, ...referred })
     })
   } catch (error) {
     if (violatedUnique(error) !== onePerBranches) throw error

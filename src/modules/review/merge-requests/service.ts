@@ -27,6 +27,7 @@ import { emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { requireRules } from './rules.ts'
 import { titleAs } from './title.ts'
+import type { Version } from './version-queries.ts'
 import { findVersion, recordVersion } from './versions.ts'
 
 export type MergeRequestInput = {
@@ -59,6 +60,8 @@ export const anotherOpen = (iid: number | undefined): Failure =>
     { ofWhole: true },
   )
 
+type Made = { readonly target: ProjectSubject; readonly id: number; readonly iid: number }
+
 /**
  * Creates a merge request from a branch of `source`; the caller is already authorised there. Assignees, reviewers, labels and
  * milestone require push access to the target and are ignored otherwise. Returns the target and the id of the merge request.
@@ -66,11 +69,15 @@ export const anotherOpen = (iid: number | undefined): Failure =>
  * Throws `not_found` if the target is not visible, `forbidden` if the caller may not create merge requests there, `unprocessable`
  * if the target is outside of the fork network or has merge requests disabled, `conflict` if one is open for the same branches.
  */
-export async function createMergeRequest(
+export const createMergeRequest = async (ctx: Ctx, source: ProjectSubject, input: MergeRequestInput): Promise<Made> =>
+  (await prepareMergeRequest(ctx, source, input)).save(ctx)
+
+/** The first step of `createMergeRequest`, which reads and brings commits. The second, `save`, is one transaction. */
+export async function prepareMergeRequest(
   ctx: Ctx,
   source: ProjectSubject,
   { draft, ...given }: MergeRequestInput,
-): Promise<{ readonly target: ProjectSubject; readonly id: number; readonly iid: number }> {
+): Promise<{ readonly target: ProjectSubject; save(within: Ctx): Promise<Made> }> {
   const input = { ...given, title: titleAs(cleanTitle(given.title), draft) }
   const target = await findTarget(ctx, source, input.target_project_id)
   requireRules(input)
@@ -78,6 +85,21 @@ export async function createMergeRequest(
     throw refused("You can't use same project/branch for source and target")
   const branches = { source, target, sourceBranch: input.source_branch, targetBranch: input.target_branch }
   const [version, values] = await Promise.all([findVersion(ctx, branches), valuesOf(ctx, source, target, input)])
+  return { target, save: (within) => save(within, source, target, { input, version, values }) }
+}
+
+type Prepared = {
+  readonly input: MergeRequestInput
+  readonly version: Version
+  readonly values: Omit<NewMergeRequest, 'milestoneId'>
+}
+
+async function save(
+  ctx: Ctx,
+  source: ProjectSubject,
+  target: ProjectSubject,
+  { input, version, values }: Prepared,
+): Promise<Made> {
   const repo = openRepository(ctx, target)
   const authorId = ctx.actor!.id
   try {

@@ -4,7 +4,8 @@ import { alsoAsking } from '../../../api/also-asking.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { forbidden, rowNotFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import type { QuickActions } from '../../discussion/index.ts'
+import type { ActionsInTransaction, QuickActions } from '../../discussion/index.ts'
+import { holdPlace } from '../../groups/index.ts'
 import {
   assigneesNamed,
   type Command,
@@ -175,17 +176,26 @@ const commands = commandSet<Edit, Subject>([
 /** Their names. */
 export const mergeRequestActionNames: ReadonlySet<string> = commands.names
 
+/** What the actions of a merge request of a project need. A new target branch, and an open one again, bring commits; both protect them by refs. */
+export const mergeRequestActionLocks = (projectId: number): ActionsInTransaction => ({
+  outside: new Set(['merge', 'target_branch', 'reopen']),
+  lock: (tx) => holdPlace(tx, { of: 'project', id: projectId }),
+})
+
 /** The quick actions of a merge request, with the facts of the caller. */
 export const mergeRequestActions = (subject: MergeRequestSubject): QuickActions =>
-  commands.of({
-    noteable: { ...asNoteable(subject), iid: subject.iid },
-    noun: 'merge request',
-    tracked: tracked(subject),
-    project: subject.project,
-    place: { of: 'project', id: subject.project.id, full_path: subject.project.full_path },
-    state: subject.state,
-    may: (ctx, right) => may(ctx, abilities[right], subject),
-    mayNow: async (ctx, right) => may(ctx, abilities[right], await reload(ctx, subject)),
-    update: (ctx, edit) => editCurrent(ctx, subject, edit),
-    mergeRequest: subject,
-  })
+  commands.of(
+    {
+      noteable: { ...asNoteable(subject), iid: subject.iid },
+      noun: 'merge request',
+      tracked: tracked(subject),
+      project: subject.project,
+      place: { of: 'project', id: subject.project.id, full_path: subject.project.full_path },
+      state: subject.state,
+      may: (ctx, right) => may(ctx, abilities[right], subject),
+      mayNow: async (ctx, right) => may(ctx, abilities[right], await reload(ctx, subject)),
+      update: (ctx, edit) => editCurrent(ctx, subject, edit),
+      mergeRequest: subject,
+    },
+    mergeRequestActionLocks(subject.project_id),
+  )
