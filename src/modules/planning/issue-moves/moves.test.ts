@@ -1,5 +1,6 @@
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
+import { isUnlocked, lockRow } from '../../../../test/tables/instance.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
@@ -181,6 +182,30 @@ describe('POST /projects/:id/issues/:issue_iid/move', () => {
     const answers = await Promise.all([move(rita, from.at, target.id), move(rita, back.at, from.project.id)])
     expect(answers.map(({ status }) => status)).toEqual([201, 201])
   })
+
+  test.for(['a new issue', 'an issue', 'a note'] as const)(
+    'a quick action of %s that moves it locks both projects in their order',
+    async (where, { world }) => {
+      const { rita, from: first, target: second } = await stage(world)
+      expect(first.project.id).toBeLessThan(second.id)
+      const { at } = await openIssue(world, { project: second })
+      const text = `/move ${first.project.full_path}`
+      const requests = {
+        'a new issue': () => rita.post(`/projects/${second.id}/issues`, { title: 'x', description: text }),
+        'an issue': () => rita.put(at, { description: text }),
+        'a note': () => rita.post(`${at}/notes`, { body: text }),
+      }
+      const { waiting } = await world.db.transaction(async (tx) => {
+        await lockRow(tx, 'projects', first.project.id, 'no key update')
+        const sent = requests[where]()
+        await world.waitsForLock()
+        expect(await isUnlocked(tx, 'projects', second.id)).toBe(true)
+        return { waiting: sent }
+      })
+      expect((await waiting).status).toBeLessThan(300)
+      expect((await rita.get(`/projects/${first.project.id}/issues`)).json).toHaveLength(2)
+    },
+  )
 
   test('an issue moves between projects whose issues the caller may administer', async ({ world }) => {
     const { rita, from, target } = await stage(world)
