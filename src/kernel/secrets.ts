@@ -56,6 +56,15 @@ export class Secrets {
     return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
   }
 
+  /** Whether a stored secret is this text. False if it cannot be decrypted, as after the loss of its key. */
+  matches(sealed: string | null, purpose: string, text: string): boolean {
+    try {
+      return sealed !== null && this.open(sealed, purpose) === text
+    } catch {
+      return false
+    }
+  }
+
   /** The secret encrypted by the current key; the same text if that key encrypted it. Throws as `open` does. */
   reseal(sealed: string, purpose: string): string {
     if (sealed.startsWith(`${version}:${this.#current}:`)) return sealed

@@ -2,6 +2,7 @@ import { FormData } from 'undici'
 import { expect } from 'vitest'
 import { eventsOf } from '../../test/tables/events.ts'
 import { type Client, test, unique, type World } from '../../test/world.ts'
+import { newPublicKey } from './accounts/ssh-keys/testing.ts'
 
 const png = Buffer.from('89504e470d0a1a0a0000000d', 'hex')
 
@@ -135,6 +136,139 @@ const cases: Readonly<Record<string, Case>> = {
       { remove_source_branch: false },
       { state_event: 'close' },
     ],
+  },
+  topic: {
+    kind: 'topic_%',
+    make: (_world, who) => madeIn(who, '/topics', { name: unique('topic'), title: 'x' }),
+    sent: [{ title: 'y', description: 'z' }, { name: unique('renamed') }, picture, { avatar: '' }],
+  },
+  hook: {
+    kind: 'hook_%',
+    make: inProject('hooks', { url: 'https://example.com/x' }),
+    sent: [
+      { url: 'https://example.com/y' },
+      { url: 'https://example.com/y', token: 'x', push_events_branch_filter: 'main' },
+      { url: 'https://example.com/y', token: '' },
+      { url: 'https://example.com/y', issues_events: true, enable_ssl_verification: false },
+    ],
+  },
+  note: {
+    kind: 'note_%',
+    make: async (_world, who) => {
+      const issue = await madeIn(who, `${await projectOf(who)}/issues`, { title: 'x' }, 'iid')
+      return madeIn(who, `${issue}/notes`, { body: 'x' })
+    },
+    sent: [{ body: 'y' }],
+  },
+  snippet: {
+    kind: 'snippet_%',
+    make: inProject('snippets', { title: 'x', file_name: 'x', content: 'x', visibility: 'private' }),
+    sent: [{ title: 'y', description: 'z', visibility: 'public' }],
+  },
+  epic: {
+    kind: 'epic_%',
+    make: async (_world, who) =>
+      madeIn(
+        who,
+        `${await madeIn(who, '/groups', { name: unique('same'), path: unique('same') })}/epics`,
+        { title: 'x' },
+        'iid',
+      ),
+    sent: [{ title: 'y', description: 'z', labels: 'a' }, { state_event: 'close' }],
+  },
+  release: {
+    kind: 'release_%',
+    make: async (_world, who) => {
+      const project = await projectOf(who)
+      const { default_branch: ref } = (await who.get(project)).json
+      return madeIn(who, `${project}/releases`, { tag_name: 'v1', ref, description: 'x' }, 'tag_name')
+    },
+    sent: [{ name: 'y', description: 'z' }, { released_at: '2031-02-03T00:00:00Z' }],
+  },
+  environment: {
+    kind: 'environment_%',
+    make: inProject('environments', { name: 'x' }),
+    sent: [{ external_url: 'https://example.com', tier: 'testing' }],
+  },
+  variable: {
+    kind: 'variable_%',
+    make: inProject('variables', { key: 'X', value: 'x' }, 'key'),
+    sent: [{ value: 'y' }, { value: 'y', protected: true, description: 'z' }],
+  },
+  badge: {
+    kind: 'badge_%',
+    make: inProject('badges', { link_url: 'https://example.com/x', image_url: 'https://example.com/x.png' }),
+    sent: [{ name: 'y', link_url: 'https://example.com/y' }],
+  },
+  'deploy key': {
+    kind: 'deploy_key_%',
+    make: async (_world, who) =>
+      madeIn(who, `${await projectOf(who)}/deploy_keys`, { title: 'x', key: newPublicKey() }),
+    sent: [{ title: 'y' }, { can_push: true }],
+  },
+  'push mirror': {
+    kind: 'push_mirror_%',
+    make: inProject('remote_mirrors', { url: 'https://example.com/x.git' }),
+    sent: [{ enabled: true }, { only_protected_branches: true }],
+  },
+  'approval rule': {
+    kind: 'approval_rule_%',
+    make: inProject('approval_rules', { name: 'x', approvals_required: 1 }),
+    sent: [
+      { name: 'y', approvals_required: 2 },
+      { name: 'y', approvals_required: 2, user_ids: [1] },
+    ],
+  },
+  'push rule': {
+    kind: 'push_rule_%',
+    make: async (_world, who) => {
+      const path = `${await projectOf(who)}/push_rule`
+      expect((await who.post(path, { deny_delete_tag: false })).status).toBe(201)
+      return path
+    },
+    sent: [{ deny_delete_tag: true, max_file_size: 3 }],
+  },
+  'broadcast message': {
+    kind: 'broadcast_message_%',
+    make: (_world, who) => madeIn(who, '/broadcast_messages', { message: 'x' }),
+    sent: [{ message: 'y', font: '#ffffff' }],
+  },
+  'service of a project': {
+    kind: 'service_%',
+    make: async (_world, who) => {
+      const path = `${await projectOf(who)}/services/slack`
+      expect((await who.put(path, { webhook: 'https://example.com/x' })).status).toBe(200)
+      return path
+    },
+    sent: [
+      { webhook: 'https://example.com/y' },
+      { webhook: 'https://example.com/y', channel: 'z', issues_events: false },
+    ],
+  },
+  invitation: {
+    kind: 'invitation_%',
+    make: async (_world, who) => {
+      const path = `${await projectOf(who)}/invitations`
+      const email = `${unique('invited')}@example.com`
+      expect((await who.post(path, { email, access_level: 10 })).status).toBe(201)
+      return `${path}/${email}`
+    },
+    sent: [{ access_level: 30 }, { expires_at: '2031-02-03' }],
+  },
+  'custom attribute': {
+    kind: 'custom_attribute_%',
+    make: async (_world, who) => `${await projectOf(who)}/custom_attributes/x`,
+    sent: [{ value: 'x' }, { value: 'y' }],
+  },
+  appearance: {
+    kind: 'appearance_%',
+    make: async () => '/application/appearance',
+    sent: [{ title: unique('title') }, { description: '', header_message: unique('x') }],
+  },
+  'settings of the installation': {
+    kind: 'settings_%',
+    make: async () => '/application/settings',
+    sent: [{ help_text: unique('help') }],
   },
   'protected branch': {
     kind: 'ref_%',

@@ -1,18 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable } from '../../../api/schema.ts'
-import type { AppearanceRow, AppearanceTexts, PictureName } from './queries.ts'
-
-const defaults: AppearanceTexts = {
-  title: '',
-  description: '',
-  new_project_guidelines: '',
-  header_message: '',
-  footer_message: '',
-  message_background_color: '#e75e40',
-  message_font_color: '#ffffff',
-  email_header_and_footer_enabled: false,
-}
+import { type AppearanceRow, defaultTexts, type PictureName } from './queries.ts'
 
 const path = (row: AppearanceRow, name: PictureName): string | null =>
   row[name] === null ? null : `/uploads/-/system/appearance/${name}/1/${row[name]}`
@@ -33,7 +22,7 @@ export const Appearance = entity({
     email_header_and_footer_enabled: Type.Boolean({ description: 'Mails have these messages, too' }),
   }),
   present: (row: AppearanceRow) => ({
-    ...defaults,
+    ...defaultTexts,
     ...row.texts,
     logo: path(row, 'logo'),
     header_logo: path(row, 'header_logo'),

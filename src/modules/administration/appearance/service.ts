@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import { emit } from '../../../events/log.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { lengthViolations, violationsOf } from '../../../kernel/violations.ts'
 import { acceptAvatar } from '../../namespaces/index.ts'
@@ -8,7 +9,9 @@ import { colorViolations } from './colors.ts'
 import {
   type AppearanceRow,
   type AppearanceTexts,
+  defaultTexts,
   findAppearance,
+  lockAppearance,
   type PictureName,
   pictures,
   savePicture,
@@ -21,7 +24,7 @@ export type AppearanceChanges = { [K in keyof AppearanceTexts]?: AppearanceTexts
 
 const maxTextLength = 65_536
 
-/** Absent texts and pictures stay; null removes them. */
+/** Absent texts and pictures stay, null removes them, and those that are as they were leave no trace. */
 export async function changeAppearance(
   ctx: Ctx,
   { logo, header_logo, favicon, ...given }: AppearanceChanges,
@@ -38,15 +41,13 @@ export async function changeAppearance(
     pictures.map(async (name) => [name, await acceptAvatar(ctx, files[name], name)] as const),
   )
   return ctx.transaction(async (tx) => {
-    // The first change locks the row, for which the others wait.
-    await saveTexts(tx, texts)
+    const held = await lockAppearance(tx)
     await tx.requirePermission?.()
-    for (const [name, picture] of stored) if (picture !== undefined) await savePicture(tx, name, picture)
-    const changed = [
-      ...Object.keys(texts),
-      ...stored.filter(([, picture]) => picture !== undefined).map(([name]) => name),
-    ]
-    await emit(tx, { kind: 'appearance_updated', actorId: ctx.actor!.id, payload: { changed } })
+    const changed = changedNames({ ...defaultTexts, ...held.texts }, texts)
+    if (changed.length > 0) await saveTexts(tx, texts)
+    for (const [name, picture] of stored)
+      if (picture !== undefined && (await savePicture(tx, name, picture))) changed.push(name)
+    if (changed.length > 0) await emit(tx, { kind: 'appearance_updated', actorId: ctx.actor!.id, payload: { changed } })
     return findAppearance(tx)
   })
 }

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { lengthViolations, requiredTextViolations, violationsOf } from '../../../kernel/violations.ts'
 import { colorViolations } from '../appearance/colors.ts'
@@ -69,7 +70,7 @@ export function createBroadcastMessage(ctx: Ctx, input: BroadcastMessageInput): 
   })
 }
 
-/** Absent attributes stay. */
+/** Absent attributes stay, and values as they are leave no trace. */
 export const editBroadcastMessage = (
   ctx: Ctx,
   id: number,
@@ -80,8 +81,10 @@ export const editBroadcastMessage = (
     await tx.requirePermission?.()
     if (!held) throw rowNotFound()
     const { id: _id, active: _active, starts_at, ends_at, ...rest } = held
-    const message = over({ ...rest, starts_at: new Date(starts_at), ends_at: new Date(ends_at) }, input)
+    const before = { ...rest, starts_at: new Date(starts_at), ends_at: new Date(ends_at) }
+    const message = over(before, input)
     check(message)
+    if (changedNames(before, message).length === 0) return held
     const changed = await updateBroadcastMessage(tx, id, message)
     await record(ctx, tx, 'broadcast_message_updated', changed)
     return changed

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { blank, lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
 import { lockToChange, type ProjectSubject } from '../../projects/index.ts'
@@ -114,7 +115,7 @@ async function lockEnvironment(tx: Tx, project: ProjectSubject, id: number): Pro
   return environment
 }
 
-/** Absent attributes stay; so does the slug. */
+/** Absent attributes stay; so does the slug. Values as they are leave no trace. */
 export const editEnvironment = (
   ctx: Ctx,
   project: ProjectSubject,
@@ -130,6 +131,7 @@ export const editEnvironment = (
       tier: changes.tier ?? found.tier,
     }
     requireValid(values)
+    if (changedNames(found, values).length === 0) return found
     if (values.name !== found.name) await requireFree(tx, project, { id, name: values.name, slug: found.slug })
     const environment = await updateEnvironment(tx, id, values)
     await emitChange(tx, ctx, 'environment_updated', project, environment)

@@ -179,11 +179,13 @@ export async function getNote(ctx: Ctx, noteable: Noteable, noteId: number): Pro
   return note
 }
 
-/** Changes the text and its suggestions. Users who were not mentioned before get a todo. */
+/** Changes the text and its suggestions. Users who were not mentioned before get a todo. A text as it is leaves no trace. */
 export async function editNote(ctx: Ctx, { note, discussed }: NoteSubject, body: string): Promise<NoteRow> {
   requireText(body)
   const suggestions = await suggestionsAt(ctx, discussed, note.position, body)
   await ctx.transaction(async (tx) => {
+    // Before the lock, which changes when the noteable was changed last.
+    if ((await findNote(tx, discussed, ctx.actor, note.id))?.body === body) return tx.requirePermission?.()
     await holdNoteable(tx, discussed)
     if (!(await updateNote(tx, note.id, body))) throw rowNotFound()
     if (body.length > note.body.length) await requireRoom(tx, discussed, note.discussion_id)

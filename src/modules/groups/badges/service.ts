@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { blank, lengthViolations, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
@@ -64,7 +65,7 @@ async function ownBadge(ctx: Ctx, holder: Holder, id: number, verb: string): Pro
   return badge
 }
 
-/** Absent values stay. */
+/** Absent values stay, and values as they are leave no trace. */
 export async function editBadge(
   ctx: Ctx,
   holder: Holder,
@@ -82,6 +83,7 @@ export async function editBadge(
       image_url: changes.image_url ?? held.image_url,
     }
     checkUrls(values, values.name ?? undefined)
+    if (changedNames(held, values).length === 0) return held
     const badge = await updateBadge(tx, holder, id, values)
     if (!badge) throw rowNotFound()
     await record(ctx, tx, 'badge_updated', holder, id)

@@ -30,15 +30,21 @@ const columns: Readonly<Record<Holder['of'], Sql>> = {
   instance: raw('id'),
 }
 
-/** Creates or replaces the value of a key. */
-export async function saveCustomAttribute(tx: Tx, holder: Holder, { key, value }: CustomAttributeRow): Promise<void> {
+/** Creates or replaces the value of a key. False if it is as it was. */
+export async function saveCustomAttribute(
+  tx: Tx,
+  holder: Holder,
+  { key, value }: CustomAttributeRow,
+): Promise<boolean> {
   const { projectId, namespaceId, userId } = holderIds(holder)
   const column = columns[holder.of]
-  await tx.run(sql`
-    insert into custom_attributes (project_id, namespace_id, user_id, key, value)
+  const saved = await tx.run(sql`
+    insert into custom_attributes as a (project_id, namespace_id, user_id, key, value)
     values (${projectId}, ${namespaceId}, ${userId}, ${key}, ${value})
-    on conflict (${column}, key) where ${column} is not null do update set value = excluded.value
+    on conflict (${column}, key)
+      where ${column} is not null do update set value = excluded.value where a.value <> excluded.value
   `)
+  return saved > 0
 }
 
 /** False if there is none with this key. */

@@ -19,10 +19,10 @@ export async function setCustomAttribute(
   })
   if (violations) throw invalidFields(violations)
   await ctx.transaction(async (tx) => {
-    await saveCustomAttribute(tx, holder, attribute)
+    const isChanged = await saveCustomAttribute(tx, holder, attribute)
     // It waits for changes of the holder and of the attribute.
     await tx.requirePermission?.()
-    await record(ctx, tx, 'custom_attribute_set', holder, attribute.key)
+    if (isChanged) await record(ctx, tx, 'custom_attribute_set', holder, attribute.key)
   })
   return attribute
 }

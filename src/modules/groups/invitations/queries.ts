@@ -62,6 +62,18 @@ export async function insertInvitation(
   return row?.id
 }
 
+/** An open invitation, locked until the transaction ends. */
+export const lockInvitation = (tx: Tx, holder: Holder, email: string): Promise<InvitationRow | undefined> =>
+  tx.row(
+    invitationRow,
+    sql`
+      select ${columns}
+      from invitations i
+      where ${heldBy('i', holder)} and lower(i.email) = lower(${email}) and ${alive}
+      for no key update of i
+    `,
+  )
+
 /** `expiresAt: undefined` leaves the date unchanged. */
 export const updateInvitation = (
   tx: Tx,

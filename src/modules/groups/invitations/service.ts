@@ -2,6 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import { emit } from '../../../events/log.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { Failure, invalidFields, rowNotFound, tooManyRequests } from '../../../kernel/failure.ts'
 import type { Plan } from '../../../kernel/plan.ts'
 import { countHit } from '../../../settings/queries.ts'
@@ -25,6 +26,7 @@ import {
   deleteInvitationRow,
   type InvitationRow,
   insertInvitation,
+  lockInvitation,
   ownerOfAddress,
   type PlacedInvitation,
   takeInvitationsFor,
@@ -109,7 +111,7 @@ const inviteAddress = (
     return undefined
   })
 
-/** `undefined` leaves a value unchanged; `expiresAt: null` removes the date. */
+/** `undefined` leaves a value unchanged, and values as they are leave no trace; `expiresAt: null` removes the date. */
 export async function changeInvitation(
   ctx: Ctx,
   { holder, membership }: Host,
@@ -118,10 +120,11 @@ export async function changeInvitation(
 ): Promise<InvitationRow> {
   if (offer.level !== undefined && !isStorable(membership, offer.level)) throw invalidFields(wrongLevel)
   return ctx.transaction(async (tx) => {
-    const changed = await updateInvitation(tx, holder, email, offer)
-    // It waits for other changes of the invitation.
+    const held = await lockInvitation(tx, holder, email)
     await tx.requirePermission?.()
-    if (!changed) throw rowNotFound()
+    if (!held) throw rowNotFound()
+    if (changedNames(held, { access_level: offer.level, expires_at: offer.expiresAt }).length === 0) return held
+    const changed = (await updateInvitation(tx, holder, email, offer))!
     const { access_level, expires_at } = changed
     await emit(tx, {
       kind: 'invitation_updated',

@@ -2,6 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { conflict, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { blank, lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
@@ -124,14 +125,16 @@ export async function createVariable(
     .catch(asTaken(key))
 }
 
-/** Absent attributes stay. A hidden variable stays masked and hidden. */
+/** Absent attributes stay. A hidden variable stays masked and hidden. Values as they are leave no trace. */
 export async function editVariable(ctx: Ctx, holder: Holder, named: Named, input: VariableInput): Promise<VariableRow> {
   return ctx
     .transaction(async (tx) => {
       const held = await lockVariable(tx, holder, named)
       if (held.hidden && input.masked === false) throw invalidFields({ masked: [shownAgain] })
-      const wanted = { ...held, value: openValue(ctx.secrets, held), ...given(input) }
+      const before = { ...held, value: openValue(ctx.secrets, held) }
+      const wanted = { ...before, ...given(input) }
       check(named.key, wanted)
+      if (changedNames(before, wanted).length === 0) return held
       const changed = (await updateVariable(tx, held.id, {
         ...wanted,
         sealedValue: sealValue(ctx.secrets, held, wanted.value),

@@ -107,6 +107,16 @@ export const updateHook = (
     `,
   )
 
+/** The encrypted URL and token of a hook or service. */
+export const findSealed = (
+  tx: Tx,
+  id: number,
+): Promise<{ sealed_url: string | null; sealed_token: string | null } | undefined> =>
+  tx.row(
+    { sealed_url: nullable(text), sealed_token: nullable(text) },
+    sql`select sealed_url, sealed_token from hooks where id = ${id}`,
+  )
+
 /** A hook, locked until the transaction ends. */
 export const lockHook = (tx: Tx, holder: HookHolder, id: number): Promise<HookRow | undefined> =>
   tx.row(hookRow, sql`select ${columns} from hooks h where h.id = ${id} and ${hooksOfHolder(holder)} for no key update`)

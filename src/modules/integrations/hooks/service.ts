@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { invalid, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { placeOf } from '../../groups/index.ts'
 import { acceptAddress, isElsewhere, originOf } from './address.ts'
@@ -11,6 +12,7 @@ import {
   countHooks,
   deleteHook,
   findHook,
+  findSealed,
   type HookRow,
   insertHook,
   lockHolder,
@@ -97,6 +99,15 @@ export async function editHook(ctx: Ctx, holder: HookHolder, id: number, input: 
     await tx.requirePermission?.()
     const goesElsewhere = address !== undefined && isElsewhere(locked.shown_url, address.shown)
     const newToken = token ?? (token === null || goesElsewhere ? '' : undefined)
+    const { sealed_url, sealed_token } = (await findSealed(tx, id))!
+    const triggers = triggersAfter(holder, locked.triggers, input)
+    const isChanged =
+      (address !== undefined && !ctx.secrets.matches(sealed_url, urlPurpose(id), address.whole)) ||
+      (newToken === ''
+        ? sealed_token !== null
+        : newToken !== undefined && !ctx.secrets.matches(sealed_token, tokenPurpose(id), newToken)) ||
+      changedNames(locked, { triggers, branch_filter: filter, enable_ssl_verification: input.enable_ssl_verification })
+        .length > 0
     const edited = await updateHook(tx, holder, id, {
       ...(address && {
         sealedUrl: ctx.secrets.seal(address.whole, urlPurpose(id)),
@@ -106,13 +117,13 @@ export async function editHook(ctx: Ctx, holder: HookHolder, id: number, input: 
       ...(newToken !== undefined && {
         sealedToken: newToken === '' ? null : ctx.secrets.seal(newToken, tokenPurpose(id)),
       }),
-      triggers: triggersAfter(holder, locked.triggers, input),
+      triggers,
       branchFilter: filter,
       verifiesTls: input.enable_ssl_verification,
     })
     if (!edited) throw rowNotFound()
-    await emitChange(ctx, tx, 'hook_updated', holder, edited)
-    // The change ends a pause.
+    if (isChanged) await emitChange(ctx, tx, 'hook_updated', holder, edited)
+    // Any edit ends a pause, also one that changes nothing.
     await wakeSender(tx)
     return edited
   })

@@ -2,13 +2,14 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { type FieldViolations, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { blank } from '../../../kernel/violations.ts'
 import { oneLine } from '../../../mail/smtp-mailer.ts'
 import { isEmailAddress } from '../../accounts/index.ts'
 import { findAddress } from '../hooks/address.ts'
 import { urlPurpose } from '../hooks/purpose.ts'
-import { lockHolder, nextHookId } from '../hooks/queries.ts'
+import { findSealed, lockHolder, nextHookId } from '../hooks/queries.ts'
 import { wakeSender } from '../hooks/wake-queries.ts'
 import { channelProperties, isChat, type Properties, type Slug, serviceKinds } from './kinds.ts'
 import type { ServiceInput } from './params.ts'
@@ -50,9 +51,13 @@ export async function putService(ctx: Ctx, projectId: number, slug: Slug, input:
         host: address.host,
       },
     }
+    const sealedUrl = address && before ? (await findSealed(tx, id))!.sealed_url : null
+    const isSameAddress = !address || ctx.secrets.matches(sealedUrl, urlPurpose(id), address.whole)
     const row = before ? await updateService(tx, id, values) : await insertService(tx, projectId, slug, id, values)
-    await emitChange(ctx, tx, before ? 'service_updated' : 'service_enabled', projectId, row)
-    // The change ends a pause.
+    if (!before) await emitChange(ctx, tx, 'service_enabled', projectId, row)
+    else if (!isSameAddress || changedNames(before, { triggers: row.triggers, properties: row.properties }).length > 0)
+      await emitChange(ctx, tx, 'service_updated', projectId, row)
+    // Any edit ends a pause, also one that changes nothing.
     await wakeSender(tx)
     return row
   })

@@ -2,6 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { guardUrl } from '../../instance/index.ts'
 import { lockToChange, type ProjectSubject } from '../../projects/index.ts'
@@ -13,6 +14,7 @@ import {
   countPushMirrors,
   deletePushMirror,
   findPushMirror,
+  findPushRemote,
   insertPushMirror,
   nextPushMirrorId,
   type PushMirrorRow,
@@ -90,9 +92,13 @@ export async function editPushMirror(
   requireMirrorsAvailable(ctx)
   await ctx.transaction(async (tx) => {
     await lockToChange(tx, project.id)
-    const edited = await updatePushMirror(tx, project.id, id, { ...values, userId: ctx.actor!.id })
-    if (!edited) throw missing()
-    await emitChange(ctx, tx, 'push_mirror_updated', project.id, edited)
+    const before = await findPushMirror(tx, project.id, id)
+    const remote = await findPushRemote(tx, id)
+    const userId = ctx.actor!.id
+    const edited = await updatePushMirror(tx, project.id, id, { ...values, userId })
+    if (!before || !edited) throw missing()
+    if (changedNames(before, values).length > 0 || remote?.user_id !== userId)
+      await emitChange(ctx, tx, 'push_mirror_updated', project.id, edited)
     await startPush(tx, project.id, id)
   })
   return getPushMirror(ctx, project.id, id)

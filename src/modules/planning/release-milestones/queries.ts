@@ -69,13 +69,14 @@ export const lockMilestonesByTitle = (
   )
 
 /** A release has these milestones and no others. */
-export async function replaceMilestones(tx: Tx, releaseId: number, ids: readonly number[]): Promise<void> {
-  await tx.run(sql`
+export async function replaceMilestones(tx: Tx, releaseId: number, ids: readonly number[]): Promise<boolean> {
+  const removed = await tx.run(sql`
     delete from release_milestones where release_id = ${releaseId} and milestone_id <> all(${ids}::bigint[])
   `)
-  await tx.run(sql`
+  const added = await tx.run(sql`
     insert into release_milestones (release_id, milestone_id)
     select ${releaseId}, unnest(${ids}::bigint[])
     on conflict do nothing
   `)
+  return removed + added > 0
 }

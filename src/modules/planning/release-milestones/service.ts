@@ -51,6 +51,6 @@ export const releaseMilestones: MilestonesOfReleases = {
   },
 
   async assign(ctx, tx, project, releaseId, titles) {
-    await replaceMilestones(tx, releaseId, await idsOf(ctx, tx, project, titles))
+    return replaceMilestones(tx, releaseId, await idsOf(ctx, tx, project, titles))
   },
 }

@@ -2,6 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { blank, lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
 import { acceptAvatar, saveAvatar } from '../../namespaces/index.ts'
@@ -66,7 +67,7 @@ export async function createTopic(
   return getTopic(ctx, id)
 }
 
-/** Absent attributes stay. A new name replaces the old one in all projects. */
+/** Absent attributes stay, and values as they are leave no trace. A new name replaces the old one in all projects. */
 export async function editTopic(
   ctx: Ctx,
   id: number,
@@ -84,9 +85,11 @@ export async function editTopic(
         description: changes.description === undefined ? held.description : changes.description,
       }
       check(topic)
-      await updateTopic(tx, id, topic)
+      const isChanged = changedNames(held, topic).length > 0
+      if (isChanged) await updateTopic(tx, id, topic)
       if (topic.name !== held.name) await renameInProjects(tx, held.name, topic.name)
-      if (avatar !== undefined) await saveAvatar(tx, 'topic', id, avatar)
+      const hasNewAvatar = avatar !== undefined && (await saveAvatar(tx, 'topic', id, avatar))
+      if (!isChanged && !hasNewAvatar) return
       await emit(tx, {
         kind: 'topic_updated',
         actorId: ctx.actor!.id,

@@ -15,12 +15,12 @@ export type MilestonesOfReleases = {
   ) => Promise<ReadonlyMap<number, readonly object[]>>
   /** Throws `invalid` if there is no milestone with one of these titles. */
   readonly require: (ctx: Ctx, project: ProjectSubject, titles: readonly string[]) => Promise<void>
-  /** Gives a release the milestones with these titles, and no others. Throws `invalid` if there is none with a title. */
+  /** Gives a release the milestones with these titles, and no others; false if it has them. Throws `invalid` if there is none with a title. */
   readonly assign: (
     ctx: Ctx,
     tx: Tx,
     project: ProjectSubject,
     releaseId: number,
     titles: readonly string[],
-  ) => Promise<void>
+  ) => Promise<boolean>
 }

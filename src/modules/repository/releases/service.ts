@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { tagRef } from '../../../git/format/ref-name.ts'
 import { readRef } from '../../../git/refs/refs.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { conflict, Failure, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { tooLong } from '../../../kernel/violations.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
@@ -96,7 +97,7 @@ async function ensureTag(
   return tag && outdated
 }
 
-/** Absent attributes stay; an empty name becomes that of the tag. */
+/** Absent attributes stay, values as they are leave no trace, and an empty name becomes that of the tag. */
 export async function editRelease(
   ctx: Ctx,
   project: ProjectSubject,
@@ -113,14 +114,19 @@ export async function editRelease(
   requireName(changes.name)
   return ctx.transaction(async (tx) => {
     const id = await lockRelease(tx, project.id, tag)
-    if (id === undefined) throw notFound('Release')
-    await updateRelease(tx, id, {
+    const before = id === undefined ? undefined : await findRelease(tx, project.id, tag)
+    if (!before) throw notFound('Release')
+    const values = {
       name: changes.name === undefined ? undefined : changes.name?.trim() || null,
       description: changes.description === null ? '' : changes.description,
-      releasedAt: changes.released_at,
-    })
-    if (changes.milestones) await milestones.assign(ctx, tx, project, id, changes.milestones)
-    await emitReleaseEvent(tx, ctx, 'release_updated', project, tag)
+    }
+    const isMoved =
+      changes.released_at !== undefined && changes.released_at.getTime() !== Date.parse(before.released_at)
+    const isChanged = isMoved || changedNames(before, values).length > 0
+    if (isChanged) await updateRelease(tx, before.id, { ...values, releasedAt: changes.released_at })
+    const isReassigned =
+      changes.milestones !== undefined && (await milestones.assign(ctx, tx, project, before.id, changes.milestones))
+    if (isChanged || isReassigned) await emitReleaseEvent(tx, ctx, 'release_updated', project, tag)
     return (await findRelease(tx, project.id, tag))!
   })
 }

@@ -27,17 +27,21 @@ export const insertReleaseNotes = async (
   `)) > 0
 
 /** False if the tag has no release notes. */
-export const updateReleaseNotes = async (
-  tx: Tx,
-  projectId: number,
-  tag: string,
-  description: string,
-): Promise<boolean> =>
-  (await tx.run(sql`
+export const updateReleaseNotes = (tx: Tx, projectId: number, tag: string, description: string): Promise<number> =>
+  tx.run(sql`
     update releases
     set description = ${description}, updated_at = now()
     where project_id = ${projectId} and tag = ${tag}
-  `)) > 0
+  `)
+
+/** The release notes of a tag, locked until the transaction ends. Undefined without a release. */
+export const lockReleaseNotes = async (tx: Tx, projectId: number, tag: string): Promise<string | undefined> =>
+  (
+    await tx.row(
+      { description: text },
+      sql`select description from releases where project_id = ${projectId} and tag = ${tag} for no key update`,
+    )
+  )?.description
 
 const deletedReleaseRow = {
   release_id: integer,

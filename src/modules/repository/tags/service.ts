@@ -21,7 +21,7 @@ import { refuseCollision } from '../commits/move-branch.ts'
 import { endRelease } from './end-release.ts'
 import type { TagRow } from './entity.ts'
 import { endReleaseAfterMs, endReleaseOfDeletedTag } from './jobs.ts'
-import { findReleaseId, insertReleaseNotes, type ReleaseRow, updateReleaseNotes } from './queries.ts'
+import { findReleaseId, insertReleaseNotes, lockReleaseNotes, type ReleaseRow, updateReleaseNotes } from './queries.ts'
 
 export const nameOfTag = ({ name }: RefTip): string => tagName(name) ?? name
 
@@ -209,7 +209,7 @@ export async function addRelease(
   return { tag, description }
 }
 
-/** Changes the release notes of a tag. */
+/** Changes the release notes of a tag. The same text leaves no trace. */
 export async function editRelease(
   ctx: Ctx,
   project: ProjectSubject,
@@ -218,9 +218,11 @@ export async function editRelease(
 ): Promise<ReleaseRow> {
   if (!(await findTagRef(openRepository(ctx, project), tag))) throw notFound('Tag')
   await ctx.transaction(async (tx) => {
-    const isUpdated = await updateReleaseNotes(tx, project.id, tag, description)
+    const before = await lockReleaseNotes(tx, project.id, tag)
     await tx.requirePermission?.()
-    if (!isUpdated) throw notFound('Release')
+    if (before === undefined) throw notFound('Release')
+    if (before === description) return
+    await updateReleaseNotes(tx, project.id, tag, description)
     await emitReleaseEvent(tx, ctx, 'release_updated', project, tag)
   })
   return { tag, description }

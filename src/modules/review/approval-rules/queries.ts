@@ -252,15 +252,18 @@ export async function replacePart(
   part: keyof typeof parts,
   ruleId: number,
   ids: readonly number[],
-): Promise<void> {
+): Promise<boolean> {
   const [table, column] = [raw(parts[part][0]), raw(parts[part][1])]
-  await tx.run(sql`delete from ${table} where approval_rule_id = ${ruleId} and ${column} <> all(${ids}::bigint[])`)
-  await tx.run(sql`
+  const removed = await tx.run(
+    sql`delete from ${table} where approval_rule_id = ${ruleId} and ${column} <> all(${ids}::bigint[])`,
+  )
+  const added = await tx.run(sql`
     insert into ${table} (${column}, approval_rule_id)
     select distinct id, ${ruleId}::bigint
     from unnest(${ids}::bigint[]) as id
     on conflict do nothing
   `)
+  return removed + added > 0
 }
 
 /** The rule of a project with this name. */

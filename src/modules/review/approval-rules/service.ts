@@ -5,6 +5,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
+import { changedNames } from '../../../kernel/changed-names.ts'
 import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { taken, tooLong } from '../../../kernel/violations.ts'
 import { readersAmong } from '../../discussion/index.ts'
@@ -195,10 +196,14 @@ async function withoutDuplicates<T>(work: Promise<T>): Promise<T> {
 const atLeast = (required: number) =>
   invalidFields({ approvals_required: [`must be at least that of the rule of the project (${required})`] })
 
-async function saveNamed(tx: Tx, id: number, { users, groups, branches }: Named): Promise<void> {
-  if (users) await replacePart(tx, 'users', id, users)
-  if (groups) await replacePart(tx, 'groups', id, groups)
-  if (branches) await replacePart(tx, 'branches', id, branches)
+/** False if they are as they were. */
+async function saveNamed(tx: Tx, id: number, named: Named): Promise<boolean> {
+  let isChanged = false
+  for (const part of ['users', 'groups', 'branches'] as const) {
+    const ids = named[part]
+    if (ids && (await replacePart(tx, part, id, ids))) isChanged = true
+  }
+  return isChanged
 }
 
 /**
@@ -237,7 +242,7 @@ export async function createRuleIn(tx: Tx, ctx: Ctx, given: Place, input: NewRul
   return ruleId
 }
 
-/** Changes the given fields of a rule. Fails as `createRule` does. */
+/** Changes the given fields of a rule. Values as they are leave no trace. Fails as `createRule` does. */
 export async function editRule(ctx: Ctx, place: Place, id: number, input: RuleInput): Promise<RuleRow> {
   await withoutDuplicates(ctx.transaction((tx) => editRuleIn(tx, ctx, place, id, input)))
   return getRule(ctx, place.holder, id)
@@ -251,13 +256,12 @@ export async function editRuleIn(tx: Tx, ctx: Ctx, given: Place, id: number, inp
   const approvalsRequired = input.approvals_required ?? rule.approvals_required
   if (rule.source_required !== null && approvalsRequired < rule.source_required) throw atLeast(rule.source_required)
   const name = input.name ?? rule.name
-  await updateRule(tx, id, {
-    name,
-    approvalsRequired,
-    appliesToAllProtectedBranches: input.applies_to_all_protected_branches ?? rule.applies_to_all_protected_branches,
-  })
-  await saveNamed(tx, id, named)
-  await record(tx, ctx, place, 'approval_rule_updated', { id, name })
+  const all = input.applies_to_all_protected_branches ?? rule.applies_to_all_protected_branches
+  const values = { name, approvals_required: approvalsRequired, applies_to_all_protected_branches: all }
+  const isChanged = changedNames(rule, values).length > 0
+  if (isChanged) await updateRule(tx, id, { name, approvalsRequired, appliesToAllProtectedBranches: all })
+  const names = await saveNamed(tx, id, named)
+  if (isChanged || names) await record(tx, ctx, place, 'approval_rule_updated', { id, name })
 }
 
 export const removeRule = (ctx: Ctx, place: Place, id: number): Promise<void> =>

@@ -68,8 +68,8 @@ describe('notes of a merge request', () => {
     expect(await bodies('')).toEqual([[systemText, 'three', 'two', 'one'], '4'])
     expect(await bodies('sort=asc&per_page=2&page=2')).toEqual([['three', systemText], '4'])
     const [, , two] = (await ann.get(notes)).json
-    await ann.put(`${notes}/${two.id}`, { body: 'two' })
-    expect(await bodies('order_by=updated_at')).toEqual([['two', systemText, 'three', 'one'], '4'])
+    await ann.put(`${notes}/${two.id}`, { body: 'second' })
+    expect(await bodies('order_by=updated_at')).toEqual([['second', systemText, 'three', 'one'], '4'])
     expect(await ann.get(`${notes}?order_by=id`)).toMatchObject({
       status: 400,
       json: { error: 'order_by does not have a valid value' },
