@@ -1,9 +1,12 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { delayOf } from '../../../../test/jobs.ts'
+import { changeGroup } from '../../../../test/tables/groups.ts'
 import { lockRow, waitingFor } from '../../../../test/tables/instance.ts'
 import { addIssues, audienceNumbers, audiencesIn, lockIssue } from '../../../../test/tables/issues.ts'
+import { daysAgo } from '../../../../test/tables/statements.ts'
 import { test, type World } from '../../../../test/world.ts'
+import { removeMarkedGroups } from '../../groups/groups/due-jobs.ts'
 import { withAudiencesLowered } from './ahead.ts'
 import { restoreAudiences } from './jobs.ts'
 
@@ -63,6 +66,29 @@ test.for<[string, (world: World, place: Crowded) => Promise<{ status: number }>]
   expect((await changed).status).toBeLessThan(300)
   const { counted, kept } = await audienceNumbers(world)
   expect(kept).toEqual(counted)
+})
+
+test('the audiences of a group that is restored while its due deletion lowers them are restored at once', async ({
+  world,
+}) => {
+  const { group, project } = await crowded(world)
+  const before = await audienceNumbers(world)
+  await world.settings({ deletion_adjourned_period: 7 })
+  expect((await world.root.delete(`/groups/${group.id}`)).status).toBe(202)
+  await changeGroup(world, [group.id], { marked_for_deletion_on: daysAgo(7) })
+  const ctx = await contextFor(world, null)
+  const { run } = await world.db.transaction(async (tx) => {
+    await lockIssue(tx, project.id, 2)
+    const run = removeMarkedGroups.run({}, ctx)
+    await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(1)
+    expect((await world.root.post(`/groups/${group.id}/restore`)).status).toBe(201)
+    return { run }
+  })
+  await run
+  const [job] = await world.takeJobs(`restore_audiences:${project.id}:failed`)
+  await restoreAudiences.run(job!.payload, ctx)
+  expect(await audienceNumbers(world)).toEqual(before)
+  expect(await audiencesIn(world, project.id)).toEqual([{ audience: 20, number: 2001 }])
 })
 
 describe('a change that fails after audiences were lowered', () => {

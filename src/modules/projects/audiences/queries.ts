@@ -38,6 +38,20 @@ export const projectsAbove = async (db: Db, place: Place, visibility: number): P
     )
   ).map(({ id }) => id)
 
+/** Those of the projects that are more visible than `visibility`. */
+export const stillAbove = async (db: Db, projectIds: readonly number[], visibility: number): Promise<number[]> =>
+  (
+    await db.rows(
+      { id: integer },
+      sql`
+        select id
+        from projects
+        where id = any(${projectIds}::bigint[]) and visibility > ${visibility} and not deleting
+        order by id
+      `,
+    )
+  ).map(({ id }) => id)
+
 /** The rows of these projects that have a larger audience; at most `limit`. */
 export const rowsAbove = async (
   db: Db,
