@@ -12,7 +12,7 @@ import { maskedUrl } from '../remotes/masked-url.ts'
 import { requireMirrorsAvailable } from '../remotes/mirrors-available.ts'
 import { updatePullMirror } from './jobs.ts'
 import { mirrorPurpose } from './purpose.ts'
-import { deletePullMirror, findMirrorUser, restartPullMirror, savePullMirror } from './queries.ts'
+import { deletePullMirror, findMirrorUser, findSealedUrl, restartPullMirror, savePullMirror } from './queries.ts'
 import { intervalSeconds } from './settle.ts'
 
 /** Parameters of create and edit of projects that the mirror itself has; the others are settings of projects. */
@@ -109,14 +109,20 @@ async function changeMirror(
   // Updates from a URL have the rights of the user who entered it.
   const usual = source || !was || current === null ? ctx.actor!.id : current
   const userId = await userOf(ctx, input.mirror_user_id, usual)
-  await saveMirror(tx, project.id, { userId })
-  if (source) await saveSource(ctx, tx, project.id, source, 0)
-  await restartPullMirror(tx, project.id)
-  await enqueue(tx, updatePullMirror, { projectId: project.id })
-  return [
+  // Compared with its credentials, which may differ even if it is shown alike.
+  const isNewSource =
+    source !== undefined &&
+    !ctx.secrets.matches(await findSealedUrl(tx, project.id), mirrorPurpose(project.id), source.url.href)
+  const changed = [
     ...(was ? [] : ['mirror']),
-    // Its credentials may differ even if it is shown alike.
-    ...(source ? ['import_url'] : []),
+    ...(isNewSource ? ['import_url'] : []),
     ...(userId === current ? [] : ['mirror_user_id']),
   ]
+  // Clients that send all they know must not begin an update each time, nor start a stopped mirror again.
+  if (changed.length === 0) return []
+  await saveMirror(tx, project.id, { userId })
+  if (isNewSource) await saveSource(ctx, tx, project.id, source, 0)
+  await restartPullMirror(tx, project.id)
+  await enqueue(tx, updatePullMirror, { projectId: project.id })
+  return changed
 }

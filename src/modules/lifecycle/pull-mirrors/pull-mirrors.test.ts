@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { pullMirrorOf } from '../../../../test/tables/mirrors.ts'
 import { largeFilesOf, pushesTo } from '../../../../test/tables/pushes.ts'
-import { git, test, unique, World } from '../../../../test/world.ts'
+import { type Client, git, test, unique, World } from '../../../../test/world.ts'
 import { commitTo, done, refsOf, repositoryOf, sourceOf } from '../remotes/testing.ts'
 import { mirrorOf, record, state, update } from './testing.ts'
 
@@ -48,6 +48,21 @@ describe('a pull mirror', () => {
     await update(world, project)
     expect(await refsOf(world, project)).toEqual(await refsOf(world, source))
     expect(await record(ann, project)).toMatchObject({ default_branch: 'main', import_status: 'finished' })
+  })
+
+  test('an edit that leaves the mirror as it is begins no update; another source or user does', async ({ world }) => {
+    const [ann, source, other] = [await world.user(), await sourceOf(world), await sourceOf(world)]
+    const mirror = await mirrorOf(world, source, ann)
+    const begunBy = async (who: Client, sent: object) => {
+      await done(who.put(`/projects/${mirror.id}`, sent))
+      return (await world.takeJobs(`update_pull_mirror:${mirror.id}`)).length
+    }
+    const import_url = world.remote(source, world.root)
+    expect(await begunBy(ann, { mirror: true, import_url, mirror_user_id: ann.id })).toBe(0)
+    expect(await begunBy(ann, { mirror: true })).toBe(0)
+    expect(await begunBy(ann, { mirror: true, mirror_trigger_builds: true })).toBe(0)
+    expect(await begunBy(ann, { mirror: true, import_url: world.remote(other, world.root) })).toBe(1)
+    expect(await begunBy(world.root, { mirror_user_id: world.root.id })).toBe(1)
   })
 
   test('a project that is no longer a mirror stays, and its URL is deleted with the credentials', async ({ world }) => {

@@ -66,6 +66,11 @@ export const savePullMirror = (
       set sealed_url = excluded.sealed_url, shown_url = excluded.shown_url, next_at = excluded.next_at, failures = 0
   `)
 
+/** The encrypted URL of the source; null if the project is no mirror. */
+export const findSealedUrl = async (tx: Tx, projectId: number): Promise<string | null> =>
+  (await tx.row({ sealed_url: text }, sql`select sealed_url from pull_mirrors where project_id = ${projectId}`))
+    ?.sealed_url ?? null
+
 /** Makes an update due now, also of a mirror that stopped. False if the project is no mirror. */
 export const restartPullMirror = async (tx: Tx, projectId: number): Promise<boolean> =>
   (await tx.run(sql`
