@@ -97,8 +97,11 @@ export interface BlobStore {
   delete(digest: Digest, options?: { unlessStoredSince?: Date }): Promise<boolean>
   /** Every blob, or those after a digest, with the time it was last stored, in the order of the digests. */
   list(after?: Digest): AsyncIterable<StoredBlob & { readonly storedAt: Date }>
-  /** Whether damage is found only by reading: object storage verifies what it has, and charges for what is read. */
-  needsChecks(): Promise<boolean>
+  /**
+   * Whether damage is found only by reading: object storage verifies what it has, and charges for what is read. `later`: a move is running, which
+   * reads everything, and until whose end `list` has nothing.
+   */
+  needsChecks(): Promise<boolean | 'later'>
   /**
    * Removes what crashes left unfinished. Files younger than `before` may still be in use and stay. Must not run concurrently
    * with itself.

@@ -107,7 +107,7 @@ class BlobsOfCaller implements BlobStore {
     return this.#blobs.list(after)
   }
 
-  needsChecks(): Promise<boolean> {
+  needsChecks(): Promise<boolean | 'later'> {
     return this.#blobs.needsChecks()
   }
 

@@ -155,8 +155,9 @@ export class LocatedBlobs implements BlobStore {
     }
   }
 
-  async needsChecks(): Promise<boolean> {
-    return (await this.#read()).target.needsChecks()
+  async needsChecks(): Promise<boolean | 'later'> {
+    const { target, location } = await this.#read()
+    return location.moving_to === null ? target.needsChecks() : 'later'
   }
 
   async tidy(before: Date): Promise<void> {
