@@ -8,7 +8,7 @@ import { deleteProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
-import { editMergeRequest } from './edit.ts'
+import { editCurrent } from '../merging/edit-current.ts'
 import { loadMergeRequest } from './subject.ts'
 import { forkOf, openMergeRequest, refsDropped } from './testing.ts'
 
@@ -332,8 +332,8 @@ test('assignees that concurrent pushes add and remove are all respected', async 
   const ctx = await contextFor(world, world.root)
   const subject = (await loadMergeRequest({ id: String(project.id), merge_request_iid: iid }, ctx))!
   await Promise.all([
-    ...others.map((id) => editMergeRequest(ctx, subject, { add_assignee_ids: [id] })),
-    editMergeRequest(ctx, subject, { remove_assignee_ids: [first!] }),
+    ...others.map((id) => editCurrent(ctx, subject, { add_assignee_ids: [id] })),
+    editCurrent(ctx, subject, { remove_assignee_ids: [first!] }),
   ])
   const { assignees } = (await world.root.get(at)).json
   expect(assignees.map(({ id }: { id: number }) => id).sort()).toEqual(others.sort())

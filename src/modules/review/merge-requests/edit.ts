@@ -113,21 +113,17 @@ const attributes = [
   'allow_collaboration',
 ] as const satisfies readonly (keyof MergeRequestFacts)[]
 
+/** Saves a prepared edit, in one transaction. */
+export type SaveEdit = (within: Ctx) => Promise<void>
+
 /**
- * Updates a merge request. Assignees, reviewers, labels, milestone and lock require push access to the target, `allow_collaboration` push
+ * Prepares an update of a merge request: reads and brings commits. Assignees, reviewers, labels, milestone and lock require push access to the target, `allow_collaboration` push
  * access to the source; without it these fields are ignored. A state event that does not fit the state is ignored, and so is a
  * target branch once it is merged. Unchanged values are not written.
  *
- * Throws `conflict` if another merge request is open for the same branches or the target branch changes meanwhile, `unprocessable` if source and target would be the same
+ * Both steps throw `conflict` if another merge request is open for the same branches or the target branch changes meanwhile, `unprocessable` if source and target would be the same
  * branch, or on reopening if the source branch is missing or is in a project whose code the caller or the author cannot read.
  */
-export const editMergeRequest = async (ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit): Promise<void> =>
-  (await prepareEdit(ctx, subject, edit))(ctx)
-
-/** What saves a prepared edit, in one transaction. */
-export type SaveEdit = (within: Ctx) => Promise<void>
-
-/** The first step of `editMergeRequest`, which reads and brings commits. */
 export async function prepareEdit(ctx: Ctx, subject: MergeRequestSubject, given: MergeRequestEdit): Promise<SaveEdit> {
   const edit = given.title === undefined ? given : { ...given, title: cleanTitle(given.title) }
   const retitled = edit.draft === undefined ? edit.title : titleAs(edit.title ?? subject.title, edit.draft)
