@@ -9,7 +9,7 @@ import { repositoryDir } from '../../src/modules/projects/repositories/location.
 import { beginRequest } from '../begun-request.ts'
 import { eventsOf } from '../tables/events.ts'
 import { addInterruptedPushes, addPush, pushesInState, pushesTo } from '../tables/pushes.ts'
-import { type Client, git, gitMessages, temporaryFolder, test, type World } from '../world.ts'
+import { Client, git, gitMessages, temporaryFolder, test, type World } from '../world.ts'
 
 /** A clone with one commit on `main`. */
 async function workTree(folder: string): Promise<string> {
@@ -203,6 +203,7 @@ describe('git over HTTP', () => {
     ['the token is revoked', (_world, ann) => ann.delete('/personal_access_tokens/self')],
     ['an administrator becomes a user', (world, ann) => world.root.put(`/users/${ann.id}`, { admin: false })],
     ['the membership ends', (world, ann, id) => world.root.delete(`/projects/${id}/members/${ann.id}`)],
+    ['the password is changed', (world, ann) => world.root.put(`/users/${ann.id}`, { password: 'another horse' })],
   ])('a push that has begun is refused once %s', async ([what, end], { world }) => {
     const isAdmin = what.startsWith('an administrator')
     const ann = await world.user({ admin: isAdmin })
@@ -212,7 +213,10 @@ describe('git over HTTP', () => {
     })
     const at = `/projects/${project.id}/repository/branches`
     const [main] = (await world.root.get(at)).json
-    const push = beginPush(project.url, ann, { branch: 'late', oid: main.commit.id })
+    const { id, username } = ann
+    const byPassword = new Client(world.origin, { id, username, token: 'correct horse battery' })
+    const who = what.startsWith('the password') ? byPassword : ann
+    const push = beginPush(project.url, who, { branch: 'late', oid: main.commit.id })
     await push.begun
     const answer = await end(world, ann, project.id)
     expect(answer).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) })
