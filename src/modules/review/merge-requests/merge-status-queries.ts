@@ -45,7 +45,10 @@ export const saveMergeStatus = (
     where id = ${id}
   `)
 
-/** Marks merge requests with an unknown status as being checked; returns all that wait for a check. */
+/**
+ * Marks merge requests with an unknown status as being checked; returns all that wait for a check. Those that are being changed are left to the
+ * next request: what reads them waits for no writer.
+ */
 export const beginChecks = async (tx: Tx, ids: readonly number[]): Promise<number[]> => {
   const rows = await tx.rows(
     { id: integer },
@@ -60,7 +63,7 @@ export const beginChecks = async (tx: Tx, ids: readonly number[]): Promise<numbe
           and state = 'opened'
           and merge_status not in ('can_be_merged', 'cannot_be_merged')
         order by id
-        for no key update
+        for no key update skip locked
       )
       returning id
     `,

@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { jobKeys } from '../../../../test/jobs.ts'
 import { completeTodos, todosAbout } from '../../../../test/tables/discussion.ts'
+import { lockRow } from '../../../../test/tables/instance.ts'
 import { changeMergeRequest } from '../../../../test/tables/review.ts'
 import { ago } from '../../../../test/tables/statements.ts'
 import { test, type World } from '../../../../test/world.ts'
@@ -135,6 +136,17 @@ describe('merge status of merge requests', () => {
     expect(await listed()).toMatchObject([{ merge_status: 'checking' }])
     await checked(world, id)
     expect(await listed()).toMatchObject([{ merge_status: 'can_be_merged' }])
+  })
+
+  test('a read waits for no writer: the next one starts the check', async ({ world }) => {
+    const { id, at, project } = await openMergeRequest(world)
+    const [list, record] = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'merge_requests', id)
+      return Promise.all([world.root.get(`/projects/${project.id}/merge_requests`), world.root.get(at)])
+    })
+    expect(list.json).toMatchObject([{ merge_status: 'unchecked' }])
+    expect(record.json).toMatchObject({ merge_status: 'unchecked' })
+    expect(await statusOf(world, at)).toBe('checking')
   })
 
   test('the merge status of a closed merge request is not checked', async ({ world }) => {
