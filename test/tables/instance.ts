@@ -1,4 +1,5 @@
 import type { Tx } from '../../src/db/db.ts'
+import { text } from '../../src/db/row.ts'
 import { raw, sql } from '../../src/db/sql.ts'
 import { type TriggerRow, triggersQuery } from '../../tools/triggers-text.ts'
 import type { World } from '../world.ts'
@@ -40,6 +41,19 @@ export const lockRow = (
   id: number,
   strength: 'update' | 'no key update' | 'key share' = 'update',
 ) => tx.run(sql`select from ${raw(table)} where id = ${id} for ${raw(strength)}`)
+
+/** Locks every row of the service, as if each was being changed. */
+export async function lockAllRows(tx: Tx): Promise<void> {
+  const tables = await tx.rows(
+    { name: text },
+    sql`
+      select format('%I.%I', schemaname, tablename) as name
+      from pg_tables
+      where schemaname not in ('pg_catalog', 'information_schema', 'graphile_worker')
+    `,
+  )
+  for (const { name } of tables) await tx.run(sql`select from ${raw(name)} for update`)
+}
 
 /** Lets nothing write into a table until the transaction ends. */
 export const lockTable = (tx: Tx, table: string) => tx.run(sql`lock table ${raw(table)} in share mode`)

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { openIssue } from '../../src/modules/planning/issues/testing.ts'
+import { storedProject } from '../../src/modules/repository/commits/testing.ts'
+import { openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
+import { everything } from '../reads.ts'
+import { lockAllRows } from '../tables/instance.ts'
+import { World } from '../world.ts'
+
+test('a read waits for no writer', async () => {
+  await using world = await World.start()
+  await world.settings({ search_rate_limit: 0 })
+  const ann = await world.user()
+  const group = await world.group({ visibility: 'public', members: [[ann, 'owner']] })
+  const project = await storedProject(world, { group })
+  const mergeRequest = await openMergeRequest(world, { project, author: ann })
+  const issue = await openIssue(world, { project, author: ann })
+  const label = (await ann.post(`/projects/${project.id}/labels`, { name: 'bug', color: '#ff0000' })).json
+  const milestone = (await ann.post(`/projects/${project.id}/milestones`, { title: 'v1' })).json
+  const board = (await ann.post(`/projects/${project.id}/boards`, { name: 'Plan' })).json
+  const discussion = (await ann.post(`${mergeRequest.at}/discussions`, { body: 'Why?' })).json
+  const words = {
+    projects: `${project.id}`,
+    groups: `${group.id}`,
+    users: `${ann.id}`,
+    namespaces: `${group.id}`,
+    ':user_id': `${ann.id}`,
+    ':merge_request_iid': `${mergeRequest.iid}`,
+    ':issue_iid': `${issue.iid}`,
+    ':label_id': `${label.id}`,
+    ':milestone_id': `${milestone.id}`,
+    ':board_id': `${board.id}`,
+    ':discussion_id': discussion.id,
+    ':note_id': `${discussion.notes[0].id}`,
+    ':sha': mergeRequest.head,
+    ':branch': 'main',
+    ':file_path': 'a',
+  }
+  // What waits is refused with a 503 after a while.
+  const answers = await world.db.transaction(async (tx) => {
+    await lockAllRows(tx)
+    return everything(ann, { words, each: {}, queries: [] })
+  })
+  const statuses = [...answers].map(([address, answer]) => [address, answer.slice(0, 3)] as const)
+  expect(statuses.filter(([, status]) => status.startsWith('5'))).toEqual([])
+  expect(statuses.filter(([, status]) => status === '200').length).toBeGreaterThan(150)
+})
