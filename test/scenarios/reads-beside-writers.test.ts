@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openIssue } from '../../src/modules/planning/issues/testing.ts'
 import { storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
 import { everything } from '../reads.ts'
 import { lockAllRows } from '../tables/instance.ts'
-import { World } from '../world.ts'
+import { git, temporaryFolder, World } from '../world.ts'
 
 test('a read waits for no writer', async () => {
   await using world = await World.start()
@@ -43,4 +45,19 @@ test('a read waits for no writer', async () => {
   const statuses = [...answers].map(([address, answer]) => [address, answer.slice(0, 3)] as const)
   expect(statuses.filter(([, status]) => status.startsWith('5'))).toEqual([])
   expect(statuses.filter(([, status]) => status === '200').length).toBeGreaterThan(150)
+})
+
+const added = { branch: 'main', commit_message: 'Add a' }
+
+test('a clone waits for no writer', async () => {
+  await using world = await World.start()
+  const ann = await world.user()
+  const project = await world.project({ members: [[ann, 'reporter']] })
+  await world.root.post(`/projects/${project.id}/repository/files/a`, { ...added, content: 'a' })
+  await using folder = await temporaryFolder()
+  await world.db.transaction(async (tx) => {
+    await lockAllRows(tx)
+    await git(folder.path, 'clone', '-q', world.remote(project, ann), 'copy')
+  })
+  expect(readFileSync(join(folder.path, 'copy', 'a'), 'utf8')).toBe('a')
 })
