@@ -5,6 +5,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { boolean, integer, nullable, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { passedOn } from '../../../db/table-catalogue.ts'
 import {
   columnOf,
   labelsTableOf,
@@ -14,7 +15,7 @@ import {
   tableOf,
 } from '../../discussion/index.ts'
 import { around, heldBy, type ProjectOrGroupHolder, projectsIn } from '../../groups/index.ts'
-import { visibleProjects } from '../../projects/index.ts'
+import { openVisibility, visibleProjects } from '../../projects/index.ts'
 
 /** A label as other records contain it. */
 export const labelReferenceRow = {
@@ -78,24 +79,66 @@ const columns = ({ holder, caller }: Place): Sql => sql`
   } as priority
 `
 
-const counted = ({ holder, caller }: Place, type: ScheduledType, state: 'opened' | 'closed'): Sql => sql`
-  (
-    select count(*)
-    from (
-      select
-      from ${labelsTableOf(type)} ml
-        join ${tableOf(type)} m on m.id = ml.${columnOf(type)}
-        join projects p on p.id = m.project_id
-      where ml.label_id = l.id
-        and ml.noteable_state = ${state}
-        and ${projectsIn(holder)}
-        and not p.deleting
-        and ${visibleProjects(caller)}
-        and ${readableRow(type, caller)}
-      limit ${literal(countedRows)}
-    ) as labelled
-  )
+/** The kinds that labels count, and the names of what the caller may read of each in the place. */
+const countedKinds = { Issue: raw('readable_issues'), MergeRequest: raw('readable_merge_requests') } as const
+
+/** Noteables of a place from which on their ids are not kept in a hash table; then each with a label is looked up. */
+const keptIds = 100_000
+
+/** What the caller may read in a project `p` of the place. */
+const readableIn = (caller: Caller, type: ScheduledType): Sql => sql`
+  not p.deleting and ${visibleProjects(caller)} and ${readableRow(type, caller)}
 `
+
+/**
+ * Common table expressions: the projects of the place, and the ids of what the caller may read there, from an index of each project. With `offset` the
+ * planner looks them up one after the other, though it cannot know how many there are.
+ */
+function countedIds({ holder, caller }: Place): Sql {
+  const ids = (type: keyof typeof countedKinds) => sql`
+    ${countedKinds[type]} as materialized (
+      select m.id
+      from place_projects
+        cross join lateral (select p${raw(passedOn)} from projects p where p.id = place_projects.id offset 0) as p
+        cross join lateral (select m${raw(passedOn)} from ${tableOf(type)} m where m.project_id = p.id offset 0) as m
+      where ${readableIn(caller, type)}
+      limit ${literal(keptIds)}
+    )
+  `
+  return sql`
+    with place_projects as materialized (select p.id from projects p where ${projectsIn(holder)}),
+    ${ids('Issue')}, ${ids('MergeRequest')}
+  `
+}
+
+/** How many with the label the caller may read. What is open to them needs no look-up, as the place has all that have a label of its own. */
+function counted(place: Place, type: keyof typeof countedKinds, state: 'opened' | 'closed'): Sql {
+  const { holder, caller } = place
+  const [labels, ids] = [labelsTableOf(type), countedKinds[type]]
+  const ofLabel = sql`ml.label_id = l.id and ml.noteable_state = ${state}`
+  // Who has not signed in may not read issues.
+  const isOpen =
+    !caller || caller.limits
+      ? raw('false')
+      : sql`(${heldBy('l', holder)} and ml.noteable_audience >= ${openVisibility(caller)})`
+  const upTo = (rows: Sql) => sql`(select count(*) from (select ${rows} limit ${literal(countedRows)}) as labelled)`
+  return sql`
+    case
+      when (
+        select count(*) from ${ids}
+      ) < ${literal(keptIds)} then ${upTo(sql`
+        from ${labels} ml
+        where ${ofLabel} and (${isOpen} or coalesce(ml.${columnOf(type)} in (select id from ${ids}), false))
+      `)}
+      else ${upTo(sql`
+        from ${labels} ml
+          join ${tableOf(type)} m on m.id = ml.${columnOf(type)}
+          join projects p on p.id = m.project_id
+        where ${ofLabel} and ${projectsIn(holder)} and ${readableIn(caller, type)}
+      `)}
+    end
+  `
+}
 
 const countColumns = (place: Place): Sql => sql`
   , ${counted(place, 'Issue', 'opened')} as open_issues, ${counted(place, 'Issue', 'closed')} as closed_issues,
@@ -116,7 +159,9 @@ export type LabelFilters = {
 export const labelsOf = (place: Place, { ancestors, counts, search }: LabelFilters): List => ({
   type: 'Label',
   cached: true,
-  select: sql`select ${columns(place)}${counts ? countColumns(place) : empty} from labels l`,
+  select: sql`
+    ${counts ? countedIds(place) : empty} select ${columns(place)}${counts ? countColumns(place) : empty} from labels l
+  `,
   from: raw('from labels l'),
   key: raw('l.id'),
   where: [shown(place, ancestors), ...(search?.trim() ? [fuzzy(search, ['l.title', 'l.description'])] : [])],
