@@ -32,6 +32,14 @@ export type Preceding = {
   readonly where: Sql
 }
 
+/** How a part with `few` is read if what leads to its rows takes longer than looking at all rows of the table, as with very many memberships. */
+export type Scanned = {
+  /** Has no columns, and is cheap. */
+  readonly when: Sql
+  /** Instead of the tables that the part is read from; the conditions are the same. */
+  readonly from: Sql
+}
+
 /** Rows of a list that are read separately. */
 export type ListPart = {
   /** A condition in addition to those of the list. */
@@ -43,6 +51,7 @@ export type ListPart = {
   readonly few?: boolean
   /** For a part with `few` that may have many rows after all. */
   readonly crowded?: Crowded
+  readonly scanned?: Scanned
   /** For a first part without `few` which may have many of the rows of the list. The first key of the order is never null. */
   readonly preceding?: Preceding | undefined
   /**

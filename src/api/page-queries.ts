@@ -85,6 +85,11 @@ function readsUpTo(rows: number, list: List, where: Sql) {
     sql`select ${key!} as picked, ${join(columns, ', ')} ${tables} where ${own?.where ?? where} and ${condition}`
   // `offset 0` keeps the planner from reading in order.
   const sorted = (found: Sql) => exactly(sql`select ${picked} from (${found} offset 0) as few order by ${merged}`)
+  const allOf = (part: ListPart, condition: Sql) =>
+    join(
+      waysOf(part).map((way) => sorted(rowsOf(way, sql`${condition} and ${way.only}`))),
+      ' union all ',
+    )
   const inOrder = (found: Sql) => exactly(sql`${found} order by ${sortedBy(order)}`)
   const firstOfTable = (among: number) =>
     sql`order by ${sortedBy(order)} limit ${literal(Math.min(among * needed, 2 ** 16))}`
@@ -101,7 +106,7 @@ function readsUpTo(rows: number, list: List, where: Sql) {
           slices.map((slice) => inOrder(rowsOf(part, sql`${whole} ${slice}`))),
           ' union all ',
         )
-      if (!part.crowded) return sorted(rowsOf(part, whole))
+      if (!part.crowded) return allOf(part, whole)
       const { when, from: walked, where: condition, among = 256 } = part.crowded
       const tried = sql`${onlyIf} and ${when(rows)} and ${condition}`
       // Beyond where the walk of a slice ended it may have rows that precede those of another: each must fill the page by itself.
@@ -114,7 +119,7 @@ function readsUpTo(rows: number, list: List, where: Sql) {
       return sql`
         (
           with ${join(tables, ', ')} ${join(found, ' union all ')}
-          union all ${sorted(rowsOf(part, sql`${whole} and ${least} < ${rows}`))}
+          union all ${allOf(part, sql`${whole} and ${least} < ${rows}`)}
         )
       `
     },
@@ -131,6 +136,16 @@ function readsUpTo(rows: number, list: List, where: Sql) {
       return inOrder(rowsOf({}, isWanted, walked(range)))
     },
   }
+}
+
+/** What the rows of a part are read from: one way, or two of which `only` one runs. */
+function waysOf({ own, scanned }: Pick<ListPart, 'own' | 'scanned'>): (Pick<ListPart, 'own'> & { only: Sql })[] {
+  if (!scanned) return [{ ...(own && { own }), only: raw('true') }]
+  const { when, from } = scanned
+  return [
+    { ...(own && { own }), only: sql`not ${when}` },
+    { own: { ...own, from }, only: when },
+  ]
 }
 
 /**
@@ -150,9 +165,12 @@ export function countOf({ from, parts, given }: Pick<List, 'from' | 'parts' | 'g
   const limit = literal(most)
   const counts = (parts ?? [everything]).map((part) => {
     if (part.number) return sql`least(${part.number}, ${limit})`
-    const own = { from, where, ...part.own }
-    const rows = part.counted ?? { from: own.from, where: sql`${own.where} and ${part.where}` }
-    return sql`(select count(*) from (select 1 ${rows.from} where ${rows.where} limit ${limit}) as counted)`
+    const ways = waysOf(part).map(({ own, only }) => {
+      const read = { from, where, ...own }
+      return { from: read.from, where: sql`${only} and ${read.where} and ${part.where}` }
+    })
+    const found = (part.counted ? [part.counted] : ways).map((rows) => sql`select 1 ${rows.from} where ${rows.where}`)
+    return sql`(select count(*) from (${join(found, ' union all ')} limit ${limit}) as counted)`
   })
   // `offset 0` keeps the planner from writing out, and so counting, the first part twice.
   const sum = counts.reduceRight(

@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels } from '../../../access/levels.ts'
-import type { List, ListPart, Preceding } from '../../../api/list.ts'
+import type { List, ListPart, Preceding, Scanned } from '../../../api/list.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import {
@@ -144,6 +144,21 @@ function fromListProjects({ type, rows, byUpdate, others, updated = {} }: Reache
   `
 }
 
+/** Rows of a table that are looked at in the time in which those of one project are looked up. */
+const scannedForOne = 16
+
+/** The noteables of the `listProjects` among all, if there are more of these projects than pay to be looked up one by one. */
+function amongAll({ type, others }: Reached): Scanned {
+  const inProjects = raw('coalesce(m.project_id in (select id from list_projects), false)')
+  const rows = sql`select m${raw(passedOn)} from ${tableOf(type)} m where ${and([inProjects, ...others])} offset 0`
+  return {
+    when: sql`
+      (select ${literal(scannedForOne)} * (select count(*) from list_projects) >= m.reltuples ${fromSizes(type)})
+    `,
+    from: sql`from (${rows}) as m join projects p on p.id = m.project_id`,
+  }
+}
+
 /**
  * Projects of a caller or group from which on their noteables with labels are found in a hash table of all that have these. With n of P
  * projects, of N noteables, n · N / P are asked for their labels otherwise, each of which takes fourteen times as long as an entry of the table. Of
@@ -192,7 +207,12 @@ export function partOfProjects(
   const part: ListPart =
     reached.few || ofStateAndLabels(reached)
       ? { where: and([condition, inListProjects, ...filters]), few: true }
-      : { where: and([condition, ...filters]), few: true, own: { from: fromListProjects(reached) } }
+      : {
+          where: and([condition, ...filters]),
+          few: true,
+          own: { from: fromListProjects(reached) },
+          scanned: amongAll(reached),
+        }
   if (!reached.order || reached.few) return part
   return {
     ...part,
