@@ -54,6 +54,9 @@ export async function seedIssues(client: pg.Client, size: Size): Promise<void> {
         case when k = 0 then 'changed the description' else 'What about ' || left(md5((m.id % 9000 + k)::text), 8) || '? It is the same.' end,
         m.created_at + k * interval '1 hour', m.created_at + k * interval '1 hour'
       from issues m, generate_series(0, 4) k`)
+    await client.query(
+      'insert into comment_counts (number) select count(*) from notes where issue_id is not null and not system',
+    )
     await client.query('set local session_replication_role = origin')
   })
   await client.query(`

@@ -5,6 +5,7 @@ import { checkBlobs } from './administration/blob-checks/jobs.ts'
 import { collectUnusedBlobs, removeInterruptedUploads } from './administration/blob-collection/jobs.ts'
 import { endOldChanges } from './administration/change-retention/jobs.ts'
 import { endOldEvents } from './administration/event-retention/jobs.ts'
+import { addUpComments } from './discussion/comment-counts/jobs.ts'
 import { noteablesInTexts } from './discussion/cross-references/jobs.ts'
 import { forgetNameInNotes } from './discussion/notes/name-job.ts'
 import {
@@ -14,7 +15,6 @@ import {
   mailOpeningJob,
   mailTodosJob,
 } from './discussion/subscriptions/jobs.ts'
-
 import { removeMarkedGroups, resumeGroupRemovals } from './groups/groups/due-jobs.ts'
 import { removeGroup } from './groups/groups/jobs.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './groups/invitations/jobs.ts'
@@ -177,6 +177,7 @@ export const jobs: readonly Job<any>[] = [
   copyDueDateOfMilestone,
   copyPrioritiesOfLabel,
   addUpAudiences,
+  addUpComments,
   mailDueIssues,
   endReleaseOfDeletedTag,
   mailNoteJob,

@@ -16,17 +16,26 @@ import { tokenList } from '../../src/modules/accounts/tokens/queries.ts'
 import { contributedTo, feedOf } from '../../src/modules/activity/event-feed/queries.ts'
 import { kindOf } from '../../src/modules/discussion/noteables/kinds.ts'
 import type { Noteable } from '../../src/modules/discussion/noteables/noteable.ts'
-import { columnOf, labelsTableOf, readableRow, tableOf } from '../../src/modules/discussion/noteables/queries.ts'
+import {
+  assigneesTableOf,
+  columnOf,
+  labelsTableOf,
+  readableRow,
+  tableOf,
+} from '../../src/modules/discussion/noteables/queries.ts'
 import { discussionsOf, notesOf, notesOfDiscussion } from '../../src/modules/discussion/notes/record-queries.ts'
 import { notesWith } from '../../src/modules/discussion/notes/search-queries.ts'
 import { listGroups } from '../../src/modules/groups/groups/list-queries.ts'
+import type { ProjectOrGroupHolder } from '../../src/modules/groups/holders/holder.ts'
 import { projectsIn } from '../../src/modules/groups/holders/queries.ts'
+import { countEverything } from '../../src/modules/instance/statistics/queries.ts'
 import { namespacesOf } from '../../src/modules/namespaces/namespaces/queries.ts'
 import { visibleGroups } from '../../src/modules/namespaces/namespaces/visible-groups-queries.ts'
 import { boardsOf } from '../../src/modules/planning/boards/queries.ts'
 import { listEpics } from '../../src/modules/planning/epic-lists/queries.ts'
 import { issueOrders } from '../../src/modules/planning/issue-lists/order-queries.ts'
 import { countIssues, type IssueFilters, listIssues } from '../../src/modules/planning/issue-lists/queries.ts'
+import { labelsOf } from '../../src/modules/planning/labels/queries.ts'
 import { allDeployKeys } from '../../src/modules/projects/deploy-keys/queries.ts'
 import { listProjects, type ProjectFilters } from '../../src/modules/projects/projects/list-queries.ts'
 import { visibleProjects } from '../../src/modules/projects/projects/queries.ts'
@@ -146,6 +155,9 @@ type Plan = {
   /** Absent for scans of what other nodes of the plan have read. */
   readonly 'Relation Name'?: string
   readonly 'Index Name'?: string
+  /** With `buffers`. */
+  readonly 'Shared Hit Blocks'?: number
+  readonly 'Shared Read Blocks'?: number
   readonly Plans?: readonly Plan[]
 }
 
@@ -155,6 +167,8 @@ function readsOf(plan: Plan): number {
   const own = plan['Relation Name'] ? (plan['Actual Rows'] + filtered + rechecked) * plan['Actual Loops'] : 0
   return own + (plan.Plans ?? []).reduce((sum, child) => sum + readsOf(child), 0)
 }
+
+const pagesOf = (plan: Plan): number => plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!
 
 /** The statement that reads a page of 20. */
 async function pageOf(list: List, page: number): Promise<Statement> {
@@ -209,7 +223,15 @@ async function searchedPage(list: List, page: number) {
     for (const statement of statements) sum += await (statement.onePlan ? readsOfOnePlan : readsForValues)(statement)
     return sum
   }
-  return { ids: paged.rows.map(({ id }) => String(id)), total: paged.total, reads }
+  const pages = async () => {
+    let sum = 0
+    for (const { text, values } of statements) {
+      const { rows } = await client.query(`explain (analyze, buffers, timing off, format json) ${text}`, values)
+      sum += pagesOf(rows[0]['QUERY PLAN'][0].Plan)
+    }
+    return sum
+  }
+  return { ids: paged.rows.map(({ id }) => String(id)), total: paged.total, reads, pages }
 }
 
 /** What a statement reads with a plan for its values. */
@@ -499,7 +521,7 @@ async function plainPage(
 }
 
 /** How many noteables `plainPage` has pages of. */
-async function plainTotal(type: 'Issue' | 'MergeRequest', caller: Actor, filter: Sql): Promise<number> {
+async function plainTotal(type: 'Issue' | 'MergeRequest', caller: Caller, filter: Sql): Promise<number> {
   const { text, values } = sql`
     select count(*)
     from ${tableOf(type)} m join projects p on p.id = m.project_id
@@ -985,6 +1007,9 @@ describe.each([
   })
 })
 
+const closedWithout = (type: 'Issue' | 'MergeRequest'): string =>
+  `m.state = 'closed' and not exists (select from ${assigneesTableOf(type).text} a where a.${columnOf(type).text} = m.id)`
+
 describe('a member of most projects', () => {
   const member = actor(userId(500))
   beforeAll(async () => {
@@ -1053,6 +1078,38 @@ describe('a member of most projects', () => {
     kinds.flatMap(([name, type, list]) =>
       (
         [
+          ['a number that one has', { iids: [987_654] }, 'm.iid = 987654'],
+          ['a number that few have', { iids: [40, 41] }, 'm.iid in (40, 41)'],
+          ['no assignee, closed', { assignee: 'None', state: 'closed' }, closedWithout(type)],
+        ] as const
+      ).map(([filter, filters, condition]) => [name, filter, type, list, filters, condition] as const),
+    ),
+  )(
+    'gets %s with %s, and their number, without looking up each project',
+    async (_, __, type, list, filters, condition) => {
+      const { rows } = await client.query(
+        'select count(*) from projects p join group_access a on a.group_id = p.namespace_id and a.user_id = $1',
+        [member.id],
+      )
+      const { rows: sizes } = await client.query('select relpages from pg_class where relname = $1', [
+        tableOf(type).text,
+      ])
+      const listed = list(member, { of: 'everyone' }, filters, newest)
+      for (const page of [1, 3]) {
+        const { ids, total, pages } = await searchedPage(listed, page)
+        expect(ids).toEqual((await plainPage(type, member, 'created_at desc', page, raw(condition))).slice(0, 20))
+        expect(total).toBe(await plainTotal(type, member, raw(condition)))
+        if ('iids' in filters)
+          // To look up a project and its noteables takes six pages.
+          expect(await pages()).toBeLessThan(2 * (Number(rows[0].count) + 2 * sizes[0].relpages) + 2_000)
+      }
+    },
+  )
+
+  test.each(
+    kinds.flatMap(([name, type, list]) =>
+      (
+        [
           ['label 3', undefined],
           ['label 9', 'opened'],
           ['rare', undefined],
@@ -1106,6 +1163,29 @@ describe('a member of most projects', () => {
       expect(pages).toBeLessThan(reader.admin ? issues / 4 : 1.5 * issues)
     }
   })
+
+  test.each([
+    ['a user with few projects', actor(userId(77))],
+    ['an administrator', { ...actor(1), admin: true }],
+  ])(
+    'statistics of issues without a milestone, a date or a weight for %s are counted in an index',
+    async (_, reader) => {
+      const issues = Number((await client.query('select count(*) from issues')).rows[0].count)
+      for (const [filters, condition] of [
+        [{ milestone: 'None' }, 'm.milestone_id is null'],
+        [{ due: '0' }, 'm.due_date is null'],
+        [{ weight: 'None' }, 'm.weight is null'],
+        [{ confidential: false }, 'not m.confidential'],
+        [{ not: { milestone: { title: 'absent' } } }, 'true'],
+      ] as const) {
+        const { counts, pages } = await statisticsOf(reader, filters)
+        const numberOf = async (state: string) =>
+          Math.min(100_000, await plainTotal('Issue', reader, sql`${raw(condition)} and m.state = ${state}`))
+        expect(counts).toMatchObject({ opened: await numberOf('opened'), closed: await numberOf('closed') })
+        expect(pages).toBeLessThan(issues / 4)
+      }
+    },
+  )
 
   describe('with filters that many meet', () => {
     const readers: readonly (readonly [string, Actor])[] = [
@@ -1220,6 +1300,77 @@ describe('a member of most projects', () => {
       },
     )
   })
+})
+
+test.each([
+  ['issues', listIssues, 'closed'],
+  ['merge_requests', listMergeRequests, 'merged'],
+] as const)(
+  'an administrator gets the oldest open %s without reading older ones of another state',
+  async (table, list, other) => {
+    const admin = { ...actor(1), admin: true }
+    await client.query('begin')
+    try {
+      await client.query('set local session_replication_role = replica')
+      await client.query(`update ${table} set state = '${other}' where created_at < (
+      select percentile_disc(0.9) within group (order by created_at) from ${table})`)
+      await client.query(`analyze ${table}`)
+      for (const page of [1, 3]) {
+        const statement = await pageOf(
+          list(admin, { of: 'everyone' }, { state: 'opened' }, { by: 'created_at', sort: 'asc' }),
+          page,
+        )
+        expect(await readsForValues(statement)).toBeLessThan(maximumReads)
+      }
+    } finally {
+      await client.query('rollback')
+    }
+  },
+)
+
+test.each(callers)(
+  'labels of a group with many projects count issues and merge requests for %s without looking each up',
+  async (_, caller) => {
+    const group = await largestGroup()
+    const place = { holder: { of: 'group', id: group } as ProjectOrGroupHolder, caller }
+    const list = labelsOf(place, { ancestors: false, counts: true, search: undefined })
+    const { text, values } = pageStatement(list, and(list.where), 20, 0)
+    const { rows } = await client.query(`explain (analyze, buffers, timing off, format json) ${text}`, values)
+    const { rows: counted } = await client.query(text, values)
+    const { rows: sizes } = await client.query(
+      `select count(*) as projects,
+        (select count(*) from labels l join issue_labels ml on ml.label_id = l.id where l.namespace_id = $1)
+          + (select count(*) from labels l join merge_request_labels ml on ml.label_id = l.id where l.namespace_id = $1) as entries
+      from projects p join namespaces n on n.id = p.namespace_id
+      where n.traversal_ids[1] = $1`,
+      [group],
+    )
+    const [projects, entries] = [Number(sizes[0].projects), Number(sizes[0].entries)]
+    expect(entries).toBeGreaterThan(4 * projects)
+    // Of each project some pages of two indexes, and the projects that the caller may see.
+    expect(pagesOf(rows[0]['QUERY PLAN'][0].Plan)).toBeLessThan(14 * projects + entries + 2_000)
+    const ofLabel = (id: string, state: string) => sql`
+      m.state = ${state} and exists (select from issue_labels ml where ml.issue_id = m.id and ml.label_id = ${id})
+    `
+    // Unlike real labels of a group, these are on issues of all projects.
+    const isElsewhere = (name: string) => name === 'common' || name === 'rare'
+    for (const { id, open_issues, closed_issues } of counted.filter(({ name }) => !isElsewhere(name))) {
+      const numberOf = async (state: string) => String(await plainTotal('Issue', caller, ofLabel(id, state)))
+      expect([open_issues, closed_issues]).toEqual([await numberOf('opened'), await numberOf('closed')])
+    }
+    expect(counted.some(({ open_issues }) => Number(open_issues) > 0)).toBe(caller !== null)
+  },
+)
+
+test('statistics of the installation read neither issues nor comments', async () => {
+  const statements: Statement[] = []
+  const row = async (_: Shape, statement: Statement) => void statements.push(statement)
+  await countEverything({ row } as unknown as Db).catch(() => {})
+  const { text, values } = statements[0]!
+  const { rows } = await client.query(`explain (format json) ${text}`, values)
+  const tables = tableNamesOf(rows[0]['QUERY PLAN'][0].Plan)
+  expect(tables).toContain('comment_counts')
+  for (const table of ['issues', 'notes']) expect(tables).not.toContain(table)
 })
 
 test('a late page of namespaces counts the members of its own groups only', async () => {
@@ -1387,8 +1538,7 @@ async function statisticsOf(caller: Actor, filters: IssueFilters) {
   const counts = await countIssues(db, caller, { of: 'everyone' }, filters)
   const { text, values } = statements.at(-1)!
   const { rows } = await client.query(`explain (analyze, buffers, timing off, format json) ${text}`, values)
-  const plan = rows[0]['QUERY PLAN'][0].Plan
-  return { counts, pages: (plan['Shared Hit Blocks'] + plan['Shared Read Blocks']) / 2 }
+  return { counts, pages: pagesOf(rows[0]['QUERY PLAN'][0].Plan) / 2 }
 }
 
 /** Planning a join for each took seconds. */
@@ -1426,8 +1576,12 @@ test.each([
   expect(await scansFor(100)).toBe(await scansFor(10))
 })
 
-const tablesOf = (plan: Plan): number =>
-  (plan['Relation Name'] ? 1 : 0) + (plan.Plans ?? []).reduce((sum, child) => sum + tablesOf(child), 0)
+const tableNamesOf = (plan: Plan): string[] => [
+  ...(plan['Relation Name'] ? [plan['Relation Name']] : []),
+  ...(plan.Plans ?? []).flatMap(tableNamesOf),
+]
+
+const tablesOf = (plan: Plan): number => tableNamesOf(plan).length
 
 test('the records of a page of merge requests read no comments of the caller on others', async () => {
   const busy = userId(3)

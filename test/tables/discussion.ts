@@ -135,3 +135,12 @@ export const crowdSuggestions = (world: World, noteId: number, many: number) =>
 /** Changes the position of a note, as an import may store it. */
 export const misplaceNote = (world: World, noteId: number, odd: object) =>
   world.rows('update notes set position = position || $2::jsonb where id = $1', [noteId, JSON.stringify(odd)])
+
+/** How many comments there are, as they are stored and counted, and how many rows add up to the stored number. */
+export const commentNumbers = async (world: World) =>
+  (
+    await world.rows(`
+      select (select coalesce(sum(number), 0) from comment_counts)::integer as kept,
+        (select count(*) from comment_counts)::integer as rows, (select count(*) from notes where not system)::integer as counted
+    `)
+  )[0]! as { kept: number; rows: number; counted: number }

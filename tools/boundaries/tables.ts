@@ -63,6 +63,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ci: ['deployments', 'environments', 'pipelines'],
   discussion: [
     'award_emoji',
+    'comment_counts',
     'issue_assignees',
     'mentions',
     'merge_request_assignees',

@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest'
+import { commentNumbers } from '../../../../test/tables/discussion.ts'
 import { changeUser } from '../../../../test/tables/users.ts'
 import { test } from '../../../../test/world.ts'
+import { addUpComments } from '../../discussion/comment-counts/jobs.ts'
 import { openEpic } from '../../planning/epics/testing.ts'
 import { openIssue } from '../../planning/issues/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
@@ -81,6 +83,39 @@ describe('GET /application/statistics', () => {
     expect(await counts()).toEqual([notes + 4, issues, forks + 1])
     expect((await world.root.delete(`/projects/${fork.id}`)).status).toBe(202)
     expect(await counts()).toEqual([notes + 4, issues, forks])
+  })
+
+  test('statistics count all comments, also while their numbers are added up, and after a cascade', async ({
+    world,
+  }) => {
+    const counts = async () => {
+      const { kept, counted } = await commentNumbers(world)
+      const { json } = await world.root.get('/application/statistics')
+      return { shown: Number(json.notes.replaceAll(',', '')), kept, counted }
+    }
+    const addUp = async () => addUpComments.run({}, await world.app.open(null))
+    const { at } = await openIssue(world)
+    const { at: other } = await openIssue(world)
+    const comment = async (path: string) =>
+      expect((await world.root.post(`${path}/notes`, { body: 'x' })).status).toBe(201)
+    const before = await counts()
+    expect(before).toEqual({ shown: before.counted, kept: before.counted, counted: before.counted })
+    await Promise.all([
+      comment(at),
+      addUp(),
+      comment(at),
+      comment(other),
+      addUp(),
+      comment(other),
+      comment(at),
+      addUp(),
+    ])
+    const all = before.counted + 5
+    expect(await counts()).toEqual({ shown: all, kept: all, counted: all })
+    await addUp()
+    expect((await commentNumbers(world)).rows).toBe(1)
+    await Promise.all([world.root.delete(at), addUp()])
+    expect(await counts()).toEqual({ shown: all - 3, kept: all - 3, counted: all - 3 })
   })
 
   test('statistics count snippets of users and projects', async ({ world }) => {

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
-import { inOrderOf } from '../issue-lists/order-queries.ts'
+import { inOrderOf } from '../filters/queries.ts'
 
 /**
  * Takes at most `size` open issues that are due tomorrow and were not mailed for that day, in projects that are not archived, and

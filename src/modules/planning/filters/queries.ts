@@ -137,6 +137,10 @@ export function narrowing(type: ScheduledType, filters: NoteableFilters): Narrow
 
 export const ofState = ({ state }: NoteableFilters): Sql[] => (state === undefined ? [] : [sql`m.state = ${state}`])
 
+/** The noteable `m` has one of the states: written as in the indexes of orders that begin with it. */
+export const inOrderOf = (states: readonly string[]): Sql =>
+  states.length === 1 ? sql`m.state || '' = ${states[0]}` : sql`m.state || '' = any(${states}::text[])`
+
 /** The noteables `m` that meet conditions, which an index has. */
 export const narrowedBy = (
   type: ScheduledType,

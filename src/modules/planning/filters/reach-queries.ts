@@ -31,6 +31,7 @@ import {
 } from './parts-queries.ts'
 import {
   hasLabels,
+  inOrderOf,
   inRange,
   looksUpLabels,
   matchesText,
@@ -49,6 +50,7 @@ type Reach = {
   readonly matching?: List['matching']
   readonly decide?: List['decide']
   readonly onePlan?: List['onePlan']
+  readonly slices?: List['slices']
 }
 
 const isFilteredByTime = ({ updated = {} }: Wanted): boolean => Object.keys(updated).length > 0
@@ -245,7 +247,9 @@ function ofEveryone(reached: Reached): Reach {
   }
   if (inParts) return { from, ...partsOf(reached, caller) }
   const labelled = labels ? [isAmongLabelled(type, { titles: labels, state })] : []
-  return { from, where: [...readable(reached), ...others, ...labelled] }
+  // The first ones of the table may all be of another state. Callers who read parts have indexes of these by state.
+  const slices = order === 'created' && state !== undefined ? [inOrderOf([state])] : undefined
+  return { from, where: [...readable(reached), ...others, ...labelled], slices }
 }
 
 /** The project `p` belongs to the group or one below it. */

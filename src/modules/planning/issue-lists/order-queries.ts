@@ -1,6 +1,5 @@
 import type { Direction, List } from '../../../api/list.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { IssueState } from '../issues/states.ts'
+import { raw } from '../../../db/sql.ts'
 
 export const issueOrders = [
   'created_at',
@@ -50,7 +49,3 @@ export const orderKeys = (order: IssueOrder): List['order'] => [
   ...keysOf(order),
   { by: raw('m.id'), direction: 'desc' },
 ]
-
-/** The issue `m` has one of the states: written as in the indexes of the other orders, which begin with it. */
-export const inOrderOf = (states: readonly IssueState[]): Sql =>
-  states.length === 1 ? sql`m.state || '' = ${states[0]}` : sql`m.state || '' = any(${states}::text[])`

@@ -9,6 +9,7 @@ import { readableById } from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, NoteableSet, Presence } from '../filters/filters.ts'
 import {
   filtered,
+  inOrderOf,
   leavesFew,
   lookedUp,
   type Narrowing,
@@ -21,7 +22,7 @@ import {
 import { reach, withoutLabels } from '../filters/reach-queries.ts'
 import { cachedIssues, holdersOfIssue } from '../issues/record-queries.ts'
 import { type IssueState, issueStates } from '../issues/states.ts'
-import { type IssueOrder, inOrderOf, orderKeys, wayOf } from './order-queries.ts'
+import { type IssueOrder, orderKeys, wayOf } from './order-queries.ts'
 
 /** Filters by due date: without one (`0`), with one, or by the day. */
 export const dueFilters = [
@@ -130,7 +131,7 @@ function reachOf(caller: Caller, set: NoteableSet, filters: IssueFilters, order?
     state: filters.state,
   })
   const isSliced = order && wayOf(order) === 'other' && !few
-  return { ...reached, slices: isSliced ? statesOf(filters).map((state) => inOrderOf([state])) : undefined }
+  return { ...reached, slices: isSliced ? statesOf(filters).map((state) => inOrderOf([state])) : reached.slices }
 }
 
 /** Issues that the caller may read. */
