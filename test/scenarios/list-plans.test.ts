@@ -897,6 +897,12 @@ const scansOf = (plan: Plan, index: string): string[] => [
   ...(plan.Plans ?? []).flatMap((child) => scansOf(child, index)),
 ]
 
+/** How a plan reads a table where it reads more than a thousand rows of it. */
+const largeReads = (plan: Plan, table: string): string[] => [
+  ...(plan['Relation Name'] === table && readsOf({ ...plan, Plans: [] }) > 1_000 ? [plan['Node Type']] : []),
+  ...(plan.Plans ?? []).flatMap((child) => largeReads(child, table)),
+]
+
 /** The tables that a plan reads as a whole. */
 const wholeReads = (plan: Plan): string[] => [
   ...(plan['Node Type'] === 'Seq Scan' && plan['Actual Loops'] > 0 ? [plan['Relation Name']!] : []),
@@ -1168,9 +1174,8 @@ describe('a member of most projects', () => {
     ['a user with few projects', actor(userId(77))],
     ['an administrator', { ...actor(1), admin: true }],
   ])(
-    'statistics of issues without a milestone, a date or a weight for %s are counted in an index',
+    'statistics of issues without a milestone, a date or a weight for %s are exact, and those open to all are counted in an index',
     async (_, reader) => {
-      const issues = Number((await client.query('select count(*) from issues')).rows[0].count)
       for (const [filters, condition] of [
         [{ milestone: 'None' }, 'm.milestone_id is null'],
         [{ due: '0' }, 'm.due_date is null'],
@@ -1178,11 +1183,12 @@ describe('a member of most projects', () => {
         [{ confidential: false }, 'not m.confidential'],
         [{ not: { milestone: { title: 'absent' } } }, 'true'],
       ] as const) {
-        const { counts, pages } = await statisticsOf(reader, filters)
+        const { counts, plan } = await statisticsOf(reader, filters)
         const numberOf = async (state: string) =>
           Math.min(100_000, await plainTotal('Issue', reader, sql`${raw(condition)} and m.state = ${state}`))
         expect(counts).toMatchObject({ opened: await numberOf('opened'), closed: await numberOf('closed') })
-        expect(pages).toBeLessThan(issues / 4)
+        // All issues of an administrator are read from the table: they have no descriptions here, so an index has no fewer pages.
+        if (!reader.admin) expect(new Set(largeReads(plan, 'issues'))).toEqual(new Set(['Index Only Scan']))
       }
     },
   )
@@ -1538,7 +1544,8 @@ async function statisticsOf(caller: Actor, filters: IssueFilters) {
   const counts = await countIssues(db, caller, { of: 'everyone' }, filters)
   const { text, values } = statements.at(-1)!
   const { rows } = await client.query(`explain (analyze, buffers, timing off, format json) ${text}`, values)
-  return { counts, pages: pagesOf(rows[0]['QUERY PLAN'][0].Plan) / 2 }
+  const plan: Plan = rows[0]['QUERY PLAN'][0].Plan
+  return { counts, pages: pagesOf(plan) / 2, plan }
 }
 
 /** Planning a join for each took seconds. */
