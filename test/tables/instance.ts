@@ -42,8 +42,8 @@ export const lockRow = (
   strength: 'update' | 'no key update' | 'key share' = 'update',
 ) => tx.run(sql`select from ${raw(table)} where id = ${id} for ${raw(strength)}`)
 
-/** Locks every row of the service, as if each was being changed. */
-export async function lockAllRows(tx: Tx): Promise<void> {
+/** Locks every row of the service, as if each was being changed; `update` as if its keys were, or it was being deleted. */
+export async function lockAllRows(tx: Tx, strength: 'update' | 'no key update' = 'update'): Promise<void> {
   const tables = await tx.rows(
     { name: text },
     sql`
@@ -52,7 +52,7 @@ export async function lockAllRows(tx: Tx): Promise<void> {
       where schemaname not in ('pg_catalog', 'information_schema', 'graphile_worker')
     `,
   )
-  for (const { name } of tables) await tx.run(sql`select from ${raw(name)} for update`)
+  for (const { name } of tables) await tx.run(sql`select from ${raw(name)} for ${raw(strength)}`)
 }
 
 /** Lets nothing write into a table until the transaction ends. */

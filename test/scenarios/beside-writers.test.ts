@@ -6,7 +6,7 @@ import { storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
 import { everything } from '../reads.ts'
 import { lockAllRows } from '../tables/instance.ts'
-import { git, temporaryFolder, World } from '../world.ts'
+import { git, temporaryFolder, unique, World } from '../world.ts'
 
 test('a read waits for no writer', async () => {
   await using world = await World.start()
@@ -60,4 +60,43 @@ test('a clone waits for no writer', async () => {
     await git(folder.path, 'clone', '-q', world.remote(project, ann), 'copy')
   })
   expect(readFileSync(join(folder.path, 'copy', 'a'), 'utf8')).toBe('a')
+})
+
+test('a change waits for no writer of other rows', async () => {
+  await using world = await World.start()
+  const ann = await world.user()
+  const group = await world.group({ visibility: 'public', members: [[ann, 'owner']] })
+  const others = await storedProject(world, { group })
+  await openMergeRequest(world, { project: others, author: ann })
+  await openIssue(world, { project: others, author: ann })
+  await world.db.transaction(async (tx) => {
+    await lockAllRows(tx, 'no key update')
+    const bob = await world.user()
+    const { id } = (await bob.post('/projects', { name: 'own', visibility: 'public' })).json
+    const commit = (branch: string, path: string) => ({
+      ...{ branch, commit_message: 'Add a file' },
+      actions: [{ action: 'create', file_path: path, content: path }],
+    })
+    const text = `@${ann.username}, see ${others.full_path}#1`
+    for (const [method, path, body] of [
+      ['post', 'repository/commits', commit('main', 'a')],
+      ['post', 'repository/branches', { branch: 'topic', ref: 'main' }],
+      ['post', 'repository/commits', commit('topic', 'b')],
+      ['post', 'labels', { name: 'bug', color: '#ff0000' }],
+      ['post', 'milestones', { title: 'v1' }],
+      ['post', 'issues', { title: 'Broken', description: text, labels: 'bug' }],
+      ['post', 'issues/1/notes', { body: text }],
+      ['put', 'issues/1', { state_event: 'close' }],
+      ['post', 'merge_requests', { title: 'Add b', source_branch: 'topic', target_branch: 'main' }],
+      ['put', 'merge_requests/1/merge', {}],
+      ['post', 'members', { user_id: ann.id, access_level: 30 }],
+      ['post', 'hooks', { url: 'http://example.com' }],
+      ['post', 'star', {}],
+    ] as const) {
+      const { status } = await bob[method](`/projects/${id}/${path}`, body)
+      expect(`${path}: ${status}`).toMatch(/: 20[01]$/)
+    }
+    expect((await bob.post('/groups', { name: 'own', path: unique('own') })).status).toBe(201)
+    expect((await bob.delete(`/projects/${id}`)).status).toBe(202)
+  })
 })
