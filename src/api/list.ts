@@ -154,7 +154,7 @@ export type List = {
   readonly ofProject?: number | undefined
   /** Some conditions depend on the clock, as with what expires, so the total cannot be cached either. */
   readonly byClock?: boolean
-  /** Rejects large offsets; for lists that support keyset pagination. */
+  /** Rejects pages by number after the first 10,000 rows; for lists that support keyset pagination. */
   readonly capped?: boolean
   /** Name of the records, for messages. */
   readonly type: string

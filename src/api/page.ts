@@ -30,8 +30,8 @@ export type Paged<Row> = {
 
 /** Totals are counted up to this number; above it they are omitted, as the specification allows. */
 export const countedRows = 10_000
-/** Maximum offset on lists that are `capped`. */
-const maximumOffset = 10_000
+/** Number of rows of a `capped` list that pages reach by number; a page that begins after them is refused. */
+const cappedRows = 10_000
 
 const keysetRefused = () =>
   new Failure('unsupported', 'Keyset pagination is not yet available for this type of request')
@@ -39,7 +39,7 @@ const keysetRefused = () =>
 const offsetRefused = (type: string) =>
   new Failure(
     'unsupported',
-    `Offset pagination has a maximum allowed offset of ${maximumOffset} for requests that return objects of type ${type}. Remaining records can be retrieved using keyset pagination.`,
+    `Offset pagination has a maximum allowed offset of ${cappedRows} for requests that return objects of type ${type}. Remaining records can be retrieved using keyset pagination.`,
   )
 
 /** Conditions of a keyset page. The id is the first order key. */
@@ -168,7 +168,7 @@ function rangeOf(list: List, page: Page): { where: Sql; offset: number } {
     return { where: and([...list.where, ...cursor(list, page)]), offset: 0 }
   }
   const offset = (page.page - 1) * page.perPage
-  if (list.capped && offset > maximumOffset) throw offsetRefused(list.type)
+  if (list.capped && offset >= cappedRows) throw offsetRefused(list.type)
   return { where: and(list.where), offset }
 }
 

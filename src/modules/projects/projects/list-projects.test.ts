@@ -243,16 +243,27 @@ describe('pages of projects', () => {
     expect((await world.root.get('/projects?per_page=1000')).headers['x-per-page']).toBe('100')
   })
 
-  test('D2-PROJECTS-OFFSET-CAP: 405 for an offset above 10,000', async ({ world }) => {
-    expect(await world.anonymous.get('/projects?page=102&per_page=100')).toMatchObject({
+  test.for([
+    '/projects?page=101&per_page=100',
+    '/projects?page=10001&per_page=1',
+    '/projects?page=335&per_page=30',
+    '/users/root/projects?page=101&per_page=100',
+  ])('D2-PROJECTS-OFFSET-CAP: 405 for a page that begins after 10,000 records: %s', async (path, { world }) => {
+    expect(await world.anonymous.get(path)).toMatchObject({
       status: 405,
       json: {
         error:
           'Offset pagination has a maximum allowed offset of 10000 for requests that return objects of type Project. Remaining records can be retrieved using keyset pagination.',
       },
     })
-    expect((await world.anonymous.get('/projects?page=101&per_page=100')).status).toBe(200)
   })
+
+  test.for(['page=100&per_page=100', 'page=10000&per_page=1', 'page=334&per_page=30'])(
+    'D2-PROJECTS-OFFSET-CAP: a page that begins within 10,000 records is listed: %s',
+    async (query, { world }) => {
+      expect(await world.anonymous.get(`/projects?${query}`)).toMatchObject({ status: 200, json: [] })
+    },
+  )
 
   test('D2-PROJECTS-KEYSET: keyset pages follow ids in both directions, with order_by=id only', async ({ world }) => {
     const { word, mine, open, internal, hidden } = await some(world)
