@@ -1,3 +1,6 @@
+import pg from 'pg'
+import { vi } from 'vitest'
+import type { RunnerStatement } from '../src/jobs/worker-internals.ts'
 import type { World } from './world.ts'
 
 /** A row of the job queue, as far as tests look at it. */
@@ -111,3 +114,14 @@ export const takenAgo = (world: World, minutes: number) =>
       on conflict (is_only) do update set taken_at = excluded.taken_at`,
     [minutes],
   )
+
+/** The statements that clients of PostgreSQL send meanwhile, of the runner and all others. */
+export async function statementsDuring(work: () => Promise<unknown>): Promise<RunnerStatement[]> {
+  const query = vi.spyOn(pg.Client.prototype, 'query')
+  try {
+    await work()
+    return query.mock.calls.map(([statement]) => statement as unknown as RunnerStatement)
+  } finally {
+    query.mockRestore()
+  }
+}

@@ -1,17 +1,17 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
 import { pino } from 'pino'
 import { Type } from 'typebox'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { contextFor } from '../../test/contexts.ts'
 import { installedVersion } from '../../test/installed-version.ts'
+import { statementsDuring } from '../../test/jobs.ts'
 import { columnsOf } from '../../test/tables/discussion.ts'
 import { test, World } from '../../test/world.ts'
 import { lastJobsMigration } from '../db/migrate.ts'
 import { enqueue, job } from './job.ts'
 import { startJobs } from './runner.ts'
-import { endsNoOther, type RunnerStatement, soughtBy } from './worker-internals.ts'
+import { endsNoOther, soughtBy } from './worker-internals.ts'
 
 test('graphile-worker has the version whose private tables we use', () => {
   expect(installedVersion('graphile-worker')).toBe('0.18.0')
@@ -33,8 +33,7 @@ test('graphile-worker names the statements that look for a job and remove one as
   const ctx = await contextFor(world, null)
   const ran = Promise.withResolvers<void>()
   const once = job({ name: 'once', input: Type.Object({}), attempts: 1, run: async () => ran.resolve() })
-  const query = vi.spyOn(pg.Client.prototype, 'query')
-  try {
+  const statements = await statementsDuring(async () => {
     const runner = await startJobs({
       databaseUrl: world.databaseUrl,
       jobs: [once],
@@ -45,11 +44,8 @@ test('graphile-worker names the statements that look for a job and remove one as
     await ctx.transaction((tx) => enqueue(tx, once, {}))
     await ran.promise
     await runner.stop()
-    const statements = query.mock.calls.map(([statement]) => statement as unknown as RunnerStatement)
-    const sought = statements.flatMap((statement) => soughtBy(statement) ?? [])
-    expect(sought).toContainEqual(expect.stringMatching(/^\d+(,\d+)*$/))
-    expect(statements.filter(endsNoOther)).not.toEqual([])
-  } finally {
-    query.mockRestore()
-  }
+  })
+  const sought = statements.flatMap((statement) => soughtBy(statement) ?? [])
+  expect(sought).toContainEqual(expect.stringMatching(/^\d+(,\d+)*$/))
+  expect(statements.filter(endsNoOther)).not.toEqual([])
 })
