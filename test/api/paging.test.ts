@@ -44,6 +44,16 @@ describe('D1-PAGINATION', () => {
     expect(got.headers).toMatchObject({ 'x-page': '2', 'x-next-page': '3', 'x-prev-page': '1', 'x-total-pages': '3' })
   })
 
+  test('links keep the order of a parameter that is given twice, whose last value counts on every page', async ({
+    world,
+  }) => {
+    const { owner, ids } = await withProjects(world)
+    const first = await owner.get('/projects?owned=true&per_page=3&order_by=id&sort=desc&sort=asc')
+    expect(first.json.map(({ id }: { id: number }) => id)).toEqual(ids.slice(0, 3))
+    const next = await owner.get(links(first.headers['link']).get('next')!.split('/api/v4')[1]!)
+    expect(next.json.map(({ id }: { id: number }) => id)).toEqual(ids.slice(3, 6))
+  })
+
   test('following the next links returns each entry of the list once', async ({ world }) => {
     const { owner, ids } = await withProjects(world)
     const seen: number[] = []

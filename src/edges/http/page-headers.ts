@@ -2,9 +2,17 @@ import type { Page, Paged } from '../../api/page.ts'
 
 export type PageHeaders = Record<string, string>
 
+/** Compares only names: of a parameter that is given twice the last value counts, so its values keep their order. */
+function byName(one: string, other: string): number {
+  const [a, b] = [nameOf(one), nameOf(other)]
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+const nameOf = (pair: string) => pair.split('=', 1)[0]!
+
 /**
  * Headers of one page. `url` is the absolute URL of the list without its query; `query` is the raw query string. Links contain
- * every parameter, sorted, with `page` and `per_page` filled in.
+ * every parameter, sorted by name, with `page` and `per_page` filled in.
  */
 export function pageHeaders(
   url: string,
@@ -17,7 +25,7 @@ export function pageHeaders(
     const all = [
       ...pairs.filter((pair) => !without?.test(pair)),
       ...Object.entries(more).map(([name, value]) => `${name}=${value}`),
-    ].sort()
+    ].sort(byName)
     // An unencoded `>` must not end the URL.
     return `<${url}?${all.join('&').replaceAll('>', '%3E')}>; rel="${relation}"`
   }
