@@ -88,6 +88,9 @@ export const unauthenticated = (): Failure => new Failure('unauthenticated', 'Un
 export const forbidden = (reason?: string): Failure =>
   new Failure('forbidden', reason === undefined ? 'Forbidden' : `Forbidden - ${reason}`)
 
+/** Why a caller may not do something to what they can see: anonymous callers could sign in. */
+export const refused = (caller: object | null): Failure => (caller ? forbidden() : unauthenticated())
+
 export const invalid = (message: string): Failure => new Failure('invalid', message)
 
 /** The caller has made too many calls. The response does not say when the next one is allowed. */

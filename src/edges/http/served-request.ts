@@ -7,7 +7,7 @@ import { ParameterError } from '../../api/params/parameter-error.ts'
 import type { RawParams } from '../../api/params/raw.ts'
 import type { Tx } from '../../db/db.ts'
 import { RequestSnapshot } from '../../db/request-snapshot.ts'
-import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
+import { Failure, notFound, refused, unauthenticated } from '../../kernel/failure.ts'
 import { requireTerms } from '../../modules/instance/index.ts'
 import { admit, authenticated, type Visitor } from './admit.ts'
 import type { Exchange, Headers } from './answer.ts'
@@ -206,8 +206,7 @@ export class ServedRequest {
     const bare = this.#endpoint.withoutSuffix(params)
     const subject = (await this.#visible(params, ctx)) ?? (bare && (await this.#visible(bare, ctx)))
     if (!subject) throw notFound(declared.subject.what)
-    if (!allows(rule, ctx.actor, subject.facts))
-      throw ctx.actor ? new Failure('forbidden', 'Forbidden') : unauthenticated()
+    if (!allows(rule, ctx.actor, subject.facts)) throw refused(ctx.actor)
     return subject
   }
 

@@ -4,7 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { subject } from '../../../api/endpoint.ts'
 import { Params, Text } from '../../../api/params/types.ts'
 import type { Commit } from '../../../git/objects/commits.ts'
-import { Failure, unauthenticated } from '../../../kernel/failure.ts'
+import { refused } from '../../../kernel/failure.ts'
 import { type Discussed, discussedSubject } from '../../discussion/index.ts'
 import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { getCommit } from '../commits/revision.ts'
@@ -27,8 +27,7 @@ export type CommitSubject = {
 async function loadCommit({ id, sha }: { id: string; sha: string }, ctx: Ctx): Promise<CommitSubject | undefined> {
   const project = await loadProject(id, ctx)
   if (!project || !allows(commitPolicy.read_project, ctx.actor, project.facts)) return undefined
-  if (!allows(commitPolicy.read_code, ctx.actor, project.facts))
-    throw ctx.actor ? new Failure('forbidden', 'Forbidden') : unauthenticated()
+  if (!allows(commitPolicy.read_code, ctx.actor, project.facts)) throw refused(ctx.actor)
   const commit = await getCommit(openRepository(ctx, project), sha)
   return { project, commit, id: (await findDiscussedCommit(ctx.db, project.id, commit.oid)) ?? 0, facts: project.facts }
 }

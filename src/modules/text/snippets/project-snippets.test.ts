@@ -23,6 +23,21 @@ describe('snippets of a project', () => {
     expect((await world.anonymous.post(path, created)).status).toBe(401)
   })
 
+  test.for(['private', 'disabled'])(
+    'anonymous callers get a 401 for a snippet, as for the list, and others a 403, if snippets of the project are %s',
+    async (snippets_access_level, { world }) => {
+      const { ann, project, path } = await withReporter(world)
+      const one = `${path}/${(await ann.post(path, created)).json.id}`
+      expect((await world.anonymous.get(one)).status).toBe(200)
+      await world.root.put(`/projects/${project.id}`, { snippets_access_level })
+      const stranger = await world.user()
+      for (const at of [path, one, `${one}/raw`, `${one}/notes`, `${one}/discussions`, `${one}/award_emoji`]) {
+        expect(await world.anonymous.get(at)).toMatchObject({ status: 401, json: { message: '401 Unauthorized' } })
+        expect(await stranger.get(at)).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
+      }
+    },
+  )
+
   test('a snippet is created, read, listed, changed and deleted', async ({ world }) => {
     const { ann, project, path } = await withReporter(world)
     const made = await ann.post(path, { ...created, description: 'Says *one*' })

@@ -6,7 +6,7 @@ import { snippetPolicy } from '../../../access/snippet-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { subject } from '../../../api/endpoint.ts'
 import { Id, Params, Text } from '../../../api/params/types.ts'
-import { Failure, notFound } from '../../../kernel/failure.ts'
+import { notFound, refused } from '../../../kernel/failure.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { findProjectSnippet, type SnippetRow } from './queries.ts'
 
@@ -42,7 +42,7 @@ export async function loadSnippet(
 ): Promise<SnippetSubject | undefined> {
   const project = await loadProject(id, ctx)
   if (!project || !allows(snippetPolicy.read_project, ctx.actor, project.facts)) return undefined
-  if (!allows(projectPolicy.read_snippet, ctx.actor, project.facts)) throw new Failure('forbidden', 'Forbidden')
+  if (!allows(projectPolicy.read_snippet, ctx.actor, project.facts)) throw refused(ctx.actor)
   const row = await findProjectSnippet(ctx.db, ctx.actor, project.id, snippet_id)
   const facts = row && snippetFacts(ctx.actor, row, project)
   if (!row || !facts || !allows(snippetPolicy.read_snippet, ctx.actor, facts)) throw snippetNotFound()
