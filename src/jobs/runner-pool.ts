@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { SharedLooks } from './shared-looks.ts'
-import { endsNoOther, type RunnerStatement, soughtBy } from './worker-internals.ts'
+import { makesNoneDue, type RunnerStatement, soughtBy } from './worker-internals.ts'
 
 /** The error message of pg when no connection comes within `connectionTimeoutMillis`. */
 const connectTimeout = 'timeout exceeded when trying to connect'
@@ -24,7 +24,7 @@ export class RunnerPool extends pg.Pool {
     client.query = ((statement: RunnerStatement, ...callback: unknown[]) => {
       const sought = soughtBy(statement)
       if (sought !== undefined) return this.#looks.look(sought, () => send(statement))
-      if (endsNoOther(statement)) return send(statement, ...callback)
+      if (makesNoneDue(statement)) return send(statement, ...callback)
       // The next job of a queue is due when one of it has ended.
       this.#looks.changed()
       const done = send(statement, ...callback)

@@ -11,7 +11,7 @@ import { test, World } from '../../test/world.ts'
 import { lastJobsMigration } from '../db/migrate.ts'
 import { enqueue, job } from './job.ts'
 import { startJobs } from './runner.ts'
-import { endsNoOther, soughtBy } from './worker-internals.ts'
+import { makesNoneDue, soughtBy } from './worker-internals.ts'
 
 test('graphile-worker has the version whose private tables we use', () => {
   expect(installedVersion('graphile-worker')).toBe('0.18.0')
@@ -47,5 +47,5 @@ test('graphile-worker names the statements that look for a job and remove one as
   })
   const sought = statements.flatMap((statement) => soughtBy(statement) ?? [])
   expect(sought).toContainEqual(expect.stringMatching(/^\d+(,\d+)*$/))
-  expect(statements.filter(endsNoOther)).not.toEqual([])
+  expect(statements.filter(makesNoneDue)).not.toEqual([])
 })

@@ -75,11 +75,14 @@ export type RunnerStatement = string | { readonly name?: string; readonly values
 const nameOf = (statement: RunnerStatement): string | undefined =>
   typeof statement === 'string' ? undefined : statement.name
 
-/** What a statement that looks for one job seeks: the ids of the kinds of jobs. Undefined if it does anything else, or leaves out shares that are used up. */
+/** What a statement that looks for any due job seeks: the ids of the kinds of jobs. Undefined for others, also if it leaves out shares that are used up. */
 export const soughtBy = (statement: RunnerStatement): string | undefined =>
   nameOf(statement) === 'get_job/graphile_worker'
     ? String((statement as { values: readonly unknown[] }).values[1])
     : undefined
 
-/** Whether a statement removes a job that is in no queue: no other one waits for its end. */
-export const endsNoOther = (statement: RunnerStatement): boolean => nameOf(statement) === 'complete_job/graphile_worker'
+/** Names of the statement that looks for jobs which are not of some shares, and of the one that removes a job that is in no queue. */
+const without = new Set(['get_jobF/graphile_worker', 'complete_job/graphile_worker'])
+
+/** Whether no other job can be due because of a statement. */
+export const makesNoneDue = (statement: RunnerStatement): boolean => without.has(nameOf(statement) ?? '')

@@ -60,3 +60,6 @@ insert into comment_counts (number) select count(*) from notes where not system;
 comment on trigger count_comments_added on notes is 'comment_counts has the number of comments, which the statistics of the installation show.';
 comment on trigger count_comments_removed on notes is 'comment_counts has the number of comments, also after a cascade.';
 comment on trigger count_changed_comment on notes is 'comment_counts has the number of notes that are not of the system.';
+-- How many are of a state, as the indexes write it.
+analyze issues;
+analyze merge_requests;

@@ -135,9 +135,9 @@ export const repositorySize = (gitDir: string): Promise<number> => sizeOfFolder(
 
 /** Folders are read at once, because most have one or two files, for which asynchronous calls take four times the processor time. */
 async function sizeOfFolder(folder: string, turns: Turns): Promise<number> {
-  if (turns.isOver) await turns.next()
   let total = 0
   for (const entry of entriesOf(folder)) {
+    if (turns.isOver) await turns.next()
     if (isDerivedFile(entry.name) || isUnfinished(entry.name)) continue
     const path = join(folder, entry.name)
     total += entry.isDirectory() ? await sizeOfFolder(path, turns) : sizeOf(path)

@@ -153,7 +153,11 @@ function amongAll({ type, others }: Reached): Scanned {
   const rows = sql`select m${raw(passedOn)} from ${tableOf(type)} m where ${and([inProjects, ...others])} offset 0`
   return {
     when: sql`
-      (select ${literal(scannedForOne)} * (select count(*) from list_projects) >= m.reltuples ${fromSizes(type)})
+      (
+        select m.reltuples between 0 and ${literal(scannedForOne)} * (
+          select count(*) from list_projects
+        ) ${fromSizes(type)}
+      )
     `,
     from: sql`from (${rows}) as m join projects p on p.id = m.project_id`,
   }

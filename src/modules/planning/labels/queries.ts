@@ -79,10 +79,13 @@ const columns = ({ holder, caller }: Place): Sql => sql`
   } as priority
 `
 
-/** The kinds that labels count, and the names of what the caller may read of each in the place. */
-const countedKinds = { Issue: raw('readable_issues'), MergeRequest: raw('readable_merge_requests') } as const
+/** The kinds that labels count, and the names of those of the place. */
+const countedKinds = { Issue: raw('issues_of_place'), MergeRequest: raw('merge_requests_of_place') } as const
 
-/** Noteables of a place from which on their ids are not kept in a hash table; then each with a label is looked up. */
+/** Entries of a label up to which the noteable of each is looked up. */
+const fewEntries = 20
+
+/** Noteables of a place from which on their ids are not kept in a hash table; then that of each entry is looked up, too. */
 const keptIds = 100_000
 
 /** What the caller may read in a project `p` of the place. */
@@ -91,17 +94,17 @@ const readableIn = (caller: Caller, type: ScheduledType): Sql => sql`
 `
 
 /**
- * Common table expressions: the projects of the place, and the ids of what the caller may read there, from an index of each project. With `offset` the
- * planner looks them up one after the other, though it cannot know how many there are.
+ * Common table expressions, which are read when a label with more than a few entries is counted: the projects of the place, and ids of its noteables with
+ * whether the caller may read them, from an index of each project. With `offset` the planner looks them up one after the other, though it cannot know
+ * how many there are.
  */
 function countedIds({ holder, caller }: Place): Sql {
   const ids = (type: keyof typeof countedKinds) => sql`
     ${countedKinds[type]} as materialized (
-      select m.id
+      select m.id, ${readableIn(caller, type)} as readable
       from place_projects
         cross join lateral (select p${raw(passedOn)} from projects p where p.id = place_projects.id offset 0) as p
         cross join lateral (select m${raw(passedOn)} from ${tableOf(type)} m where m.project_id = p.id offset 0) as m
-      where ${readableIn(caller, type)}
       limit ${literal(keptIds)}
     )
   `
@@ -125,10 +128,13 @@ function counted(place: Place, type: keyof typeof countedKinds, state: 'opened' 
   return sql`
     case
       when (
-        select count(*) from ${ids}
-      ) < ${literal(keptIds)} then ${upTo(sql`
+        select count(*) from (select from ${labels} ml where ${ofLabel} limit ${literal(fewEntries)}) as first_ones
+      ) = ${literal(fewEntries)}
+        and (
+          select count(*) from ${ids}
+        ) < ${literal(keptIds)} then ${upTo(sql`
         from ${labels} ml
-        where ${ofLabel} and (${isOpen} or coalesce(ml.${columnOf(type)} in (select id from ${ids}), false))
+        where ${ofLabel} and (${isOpen} or coalesce(ml.${columnOf(type)} in (select id from ${ids} where readable), false))
       `)}
       else ${upTo(sql`
         from ${labels} ml
