@@ -23,38 +23,36 @@ export type ActionsInTransaction = {
 export type QuickActions = ActionsInTransaction & {
   /** Names in lower case. */
   readonly known: ReadonlySet<string>
-  /** Has a sentence in its summary for each action, in their order. */
-  apply(ctx: Ctx, actions: readonly QuickAction[]): Promise<Applied>
+  /**
+   * Applies those that are part of the transaction. Resolves to what applies the others after its commit, and then has a sentence in its
+   * summary for each action, in their order.
+   */
+  apply(within: Ctx, actions: readonly QuickAction[]): Promise<(after: Ctx) => Promise<Applied>>
 }
 
 /**
  * Saves something and applies the quick actions of its text, of which there is one at least, in one transaction: all take effect, or none.
- * Those that change something outside the database follow after the commit: a crash in between loses them, and the request is not
- * answered. `save` changes nothing outside the database. `of` finds the actions of what is saved.
+ * Those that change something outside the database follow after the commit, with those that come after them: a crash in between loses
+ * them, and the request is not answered. `save` may add refs that protect commits, which do no harm if the transaction fails
+ * (`recordVersion`), and changes nothing else outside the database. `of` finds the actions of what is saved.
  */
 export async function saveWithActions<Saved>(
   ctx: Ctx,
   actions: readonly QuickAction[],
   { outside, lock }: ActionsInTransaction,
   save: (within: Ctx) => Promise<Saved>,
-  of: (now: Ctx, saved: Saved) => Promise<QuickActions>,
+  of: (within: Ctx, saved: Saved) => Promise<QuickActions>,
 ): Promise<{ readonly saved: Saved; readonly applied: Applied }> {
-  const isLater = ({ name }: QuickAction): boolean => outside.has(name)
-  const [later, first] = [actions.filter(isLater), actions.filter((action) => !isLater(action))]
-  const apply = async (now: Ctx, saved: Saved, which: readonly QuickAction[]): Promise<Applied> =>
-    which.length === 0 ? { changes: {}, summary: [] } : (await of(now, saved)).apply(now, which)
-  const { saved, applied } = await inOneTransaction(
+  const inside = actions.filter(({ name }) => !outside.has(name))
+  const { saved, follow } = await inOneTransaction(
     ctx,
     async (tx) => {
-      if (first.length > 0) await lock(tx, { ...ctx, db: tx }, first)
+      if (inside.length > 0) await lock(tx, { ...ctx, db: tx }, inside)
     },
     async (within) => {
       const done = await save(within)
-      return { saved: done, applied: await apply(within, done, first) }
+      return { saved: done, follow: await (await of(within, done)).apply(within, actions) }
     },
   )
-  const after = await apply(ctx, saved, later)
-  const [sentences, laterSentences] = [applied.summary.values(), after.summary.values()]
-  const summary = actions.map((action) => (isLater(action) ? laterSentences : sentences).next().value!)
-  return { saved, applied: { changes: { ...applied.changes, ...after.changes }, summary } }
+  return { saved, applied: await follow(ctx) }
 }

@@ -107,7 +107,7 @@ export function commandSet<E extends SharedEdit, T extends Commanded<E>>(
     of: (subject, transaction) => ({
       ...transaction,
       known: names,
-      apply: (ctx, actions) => apply(ctx, byName, subject, actions),
+      apply: (within, actions) => apply(within, byName, subject, transaction.outside, actions),
     }),
   }
 }
@@ -118,29 +118,65 @@ const asking = (ctx: Ctx, subject: Pick<Commanded<SharedEdit>, 'mayNow'>, right:
     if (!(await subject.mayNow(now, right))) throw forbidden()
   })
 
-/** Applies actions in their order: all attributes in one update, then the rest. An action that fails changes nothing. */
+/** A quick action of a text, with what it asks. */
+type Planned<E> = {
+  readonly name: string
+  readonly needs: Right
+  /** The update to which it adds. */
+  readonly edit: E
+  /** Undefined if it cannot be applied. */
+  readonly effect: Effect | undefined
+}
+
+/**
+ * Applies actions: all attributes first, in one update, then the rest in their order. Those that change something outside the database
+ * follow after the commit, and so does the rest from the first of them on. All are planned before the first takes effect. An action that
+ * fails changes nothing.
+ */
 async function apply<E extends SharedEdit, T extends Commanded<E>>(
-  ctx: Ctx,
+  within: Ctx,
   commands: ReadonlyMap<string, Command<E, T>>,
   subject: T,
+  outside: ReadonlySet<string>,
   actions: readonly QuickAction[],
-): Promise<Applied> {
-  const edit = {} as E
-  const planned: { readonly name: string; readonly needs: Right; readonly effect: Effect | undefined }[] = []
+): Promise<(after: Ctx) => Promise<Applied>> {
+  const [edit, laterEdit] = [{} as E, {} as E]
+  const planned: Planned<E>[] = []
   for (const { name, argument } of actions) {
-    const command = commands.get(name)!
-    const effect = subject.may(ctx, command.needs) ? await command.plan({ ctx, subject, argument, edit }) : undefined
-    planned.push({ name, needs: command.needs, effect })
+    const { needs, plan } = commands.get(name)!
+    const to = outside.has(name) ? laterEdit : edit
+    const effect = subject.may(within, needs) ? await plan({ ctx: within, subject, argument, edit: to }) : undefined
+    planned.push({ name, needs, edit: to, effect })
   }
-  const isUpdated = Object.keys(edit).length === 0 || (await succeeds(() => subject.update(ctx, edit)))
-  const summary: string[] = []
-  for (const { name, needs, effect } of planned) {
-    const { run, follows = run === undefined } = effect ?? {}
-    const isDone =
-      effect !== undefined &&
-      (isUpdated || !follows) &&
-      (!run || (await succeeds(() => run(asking(ctx, subject, needs)))))
-    summary.push(isDone ? effect.says : couldNot(name))
+  const firstLater = isEmpty(laterEdit)
+    ? planned.findIndex(({ name, effect }) => effect?.run && outside.has(name))
+    : planned.findIndex(({ effect }) => effect?.run)
+  const isLater = ({ name, effect }: Planned<E>, at: number): boolean =>
+    effect?.run ? firstLater !== -1 && at >= firstLater : outside.has(name)
+
+  const done = new Set<Planned<E>>()
+  const changes: E[] = []
+  const take = async (ctx: Ctx, update: E, some: readonly Planned<E>[]): Promise<void> => {
+    if (isEmpty(update) || (await succeeds(() => subject.update(ctx, update)))) changes.push(update)
+    for (const action of some) {
+      const { run, follows = run === undefined } = action.effect ?? {}
+      const isDone =
+        action.effect !== undefined &&
+        (changes.includes(action.edit) || !follows) &&
+        (!run || (await succeeds(() => run(asking(ctx, subject, action.needs)))))
+      if (isDone) done.add(action)
+    }
   }
-  return { changes: isUpdated ? edit : {}, summary }
+  await take(
+    within,
+    edit,
+    planned.filter((action, at) => !isLater(action, at)),
+  )
+  return async (after) => {
+    await take(after, laterEdit, planned.filter(isLater))
+    const summary = planned.map((action) => (done.has(action) ? action.effect!.says : couldNot(action.name)))
+    return { changes: Object.assign({}, ...changes), summary }
+  }
 }
+
+const isEmpty = (edit: object): boolean => Object.keys(edit).length === 0

@@ -176,9 +176,12 @@ const commands = commandSet<Edit, Subject>([
 /** Their names. */
 export const mergeRequestActionNames: ReadonlySet<string> = commands.names
 
-/** What the actions of a merge request of a project need. A new target branch, and an open one again, bring commits; both protect them by refs. */
+/**
+ * What the actions of a merge request of a project need. A new target branch, and an open one again, bring commits; both protect them by
+ * refs. A rebase needs the target branch and the state that others of the text ask for.
+ */
 export const mergeRequestActionLocks = (projectId: number): ActionsInTransaction => ({
-  outside: new Set(['merge', 'target_branch', 'reopen']),
+  outside: new Set(['merge', 'rebase', 'target_branch', 'reopen']),
   lock: (tx) => holdPlace(tx, { of: 'project', id: projectId }),
 })
 

@@ -1,9 +1,10 @@
 import { describe, expect } from 'vitest'
-import { lockRow } from '../../../../test/tables/instance.ts'
+import { lockRow, lockTable } from '../../../../test/tables/instance.ts'
 import { waitingForLocks } from '../../../../test/tables/locks.ts'
 import { eventually } from '../../../../test/waiting.ts'
-import { type Answer, test, unique, type World } from '../../../../test/world.ts'
+import { type Answer, type Client, test, unique, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
+import { openMergeRequest } from '../merge-requests/testing.ts'
 
 /** What has texts with quick actions, and a label of its holder. */
 type Place = {
@@ -164,3 +165,64 @@ test.for(['note', 'description'] as const)(
     expect((await world.root.get(at)).json).toMatchObject({ state: 'merged', labels: ['bug'] })
   },
 )
+
+/** Sends quick actions as a note, or as the description. */
+const sent = (client: Client, at: string, where: 'note' | 'description', actions: string): Promise<Answer> =>
+  where === 'note' ? client.post(`${at}/notes`, { body: actions }) : client.put(at, { description: actions })
+
+const isRebasing = async (world: World, at: string): Promise<boolean> =>
+  (await world.root.get(`${at}?include_rebase_in_progress=true`)).json.rebase_in_progress
+
+describe.each(['note', 'description'] as const)('quick actions of a %s keep their order:', (where) => {
+  test('a rebase does not begin before the target branch changes', async ({ world }) => {
+    const { project, at, base } = await openMergeRequest(world)
+    const stable = project.repository.commit({ c: 'c' }, { branch: 'stable', parents: [base] })
+    await world.root.get(at)
+    const { waiting, began } = await world.db.transaction(async (tx) => {
+      await lockTable(tx, 'merge_request_diffs')
+      const waiting = sent(world.root, at, where, '/rebase\n/target_branch stable')
+      await eventually(async () => expect(await waitingForLocks(world)).not.toEqual([]))
+      return { waiting, began: await isRebasing(world, at) }
+    })
+    expect((await waiting).status).toBeLessThan(300)
+    expect(began).toBe(false)
+    await world.runJobs()
+    const parents = async () =>
+      (await world.root.get(`/projects/${project.id}/repository/commits/topic`)).json.parent_ids
+    await expect.poll(parents).toEqual([stable])
+  })
+
+  test('approval and rebase follow after the merge request is open again', async ({ world }) => {
+    const dev = await world.user()
+    const { at } = await openMergeRequest(world, { members: [[dev, 'developer']] })
+    await world.root.put(at, { state_event: 'close' })
+    const answer = await sent(dev, at, where, '/approve\n/reopen\n/rebase')
+    if (where === 'note')
+      expect(answer.json.summary).toEqual([
+        'Approved the current merge request.',
+        'Reopened this merge request.',
+        'Scheduled a rebase of branch topic.',
+      ])
+    expect((await world.root.get(`${at}/approvals`)).json.approved_by).toHaveLength(1)
+    expect(await isRebasing(world, at)).toBe(true)
+  })
+
+  test('an approval that is revoked after the merge counts for it', async ({ world }) => {
+    const dev = await world.user()
+    const { at } = await openMergeRequest(world, { members: [[dev, 'maintainer']], approvals_before_merge: 1 })
+    expect((await dev.post(`${at}/approve`)).status).toBe(201)
+    const answer = await sent(dev, at, where, '/merge\n/unapprove')
+    if (where === 'note')
+      expect(answer.json.summary).toEqual(['Merged this merge request.', 'Unapproved the current merge request.'])
+    expect((await world.root.get(at)).json.state).toBe('merged')
+    expect((await world.root.get(`${at}/approvals`)).json.approved_by).toEqual([])
+  })
+
+  test('what is closed by one is not opened again by the next', async ({ world }) => {
+    const { at } = await openMergeRequest(world)
+    const answer = await sent(world.root, at, where, '/close\n/reopen')
+    if (where === 'note')
+      expect(answer.json.summary).toEqual(['Closed this merge request.', 'Could not apply reopen command.'])
+    expect((await world.root.get(at)).json.state).toBe('closed')
+  })
+})
