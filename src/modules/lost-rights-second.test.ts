@@ -448,16 +448,20 @@ describe('a quick action of a member who may only comment when its turn comes do
     expect((await world.root.get(`${at}/approvals`)).json.approved_by).toEqual([])
   })
 
-  test('/merge in a project that is archived', async ({ world }) => {
+  test.for(['merge', 'rebase'] as const)('/%s in a project that is archived', async (name, { world }) => {
     const ann = await world.user()
     const { project, id, at } = await openMergeRequest(world, { members: [[ann, 'maintainer']] })
-    await answerDuring(
+    const answer = await answerDuring(
       world,
-      () => ann.post(`${at}/notes`, { body: '/merge' }),
+      () => ann.post(`${at}/notes`, { body: `/${name}` }),
       () => world.root.post(`/projects/${project.id}/archive`),
       (tx) => lockRow(tx, 'merge_requests', id),
     )
-    expect((await world.root.get(at)).json.state).toBe('opened')
+    expect(answer).toMatchObject({ status: 202, json: { summary: [`Could not apply ${name} command.`] } })
+    expect((await world.root.get(`${at}?include_rebase_in_progress=true`)).json).toMatchObject({
+      state: 'opened',
+      rebase_in_progress: false,
+    })
   })
 
   test('/promote', async ({ world }) => {
