@@ -79,6 +79,7 @@ export {
 } from './quick-actions/command.ts'
 export { withoutQuickActions } from './quick-actions/description.ts'
 export { removeFromList, replaceList } from './quick-actions/lists.ts'
+export { type ActingProject, lockNamedMilestones } from './quick-actions/milestone-locks.ts'
 export { sharedCommands } from './quick-actions/shared.ts'
 export { followMilestonesOfReleases, replaceLeftMilestonesOfReleases } from './release-milestones/move-queries.ts'
 export { type RenderedTexts, render_html, renderedFields, renderedOf, renderTexts } from './rendered-texts/rendered.ts'

@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest'
 import { isUnlocked, lockRow } from '../../../test/tables/instance.ts'
 import { type Answer, test, type World } from '../../../test/world.ts'
+import { lockTree } from './epics/tree-queries.ts'
 
-/** Two projects of a group; an issue in the first has a milestone of the group, and there is another milestone. */
+/** Two projects of a group; an issue in the first has a milestone of the group, and another issue has another one. */
 async function planned(world: World) {
   const group = await world.group()
   const [project, target] = [await world.project({ group }), await world.project({ group })]
@@ -11,7 +12,21 @@ async function planned(world: World) {
   const next = await made(`/groups/${group.id}/milestones`, { title: '2.0' })
   const issues = `/projects/${project.id}/issues`
   const issue = await made(issues, { title: 'Issue', milestone_id: milestone.id })
-  return { world, project, target, milestone, next, issue, at: `${issues}/${issue.iid}` }
+  const other = await made(issues, { title: 'Other', milestone_id: next.id })
+  return { world, project, target, milestone, next, issue, other, at: `${issues}/${issue.iid}` }
+}
+
+/** An epic of a group with a label, its parent, its child, and one that is free. */
+async function inTree(world: World) {
+  const group = await world.group()
+  const epics = `/groups/${group.id}/epics`
+  const made = async (input: object) => (await world.root.post(epics, { title: 'Epic', ...input })).json
+  const above = await made({})
+  const { id, iid } = await made({ parent_id: above.id })
+  const [child, free] = [await made({ parent_id: id }), await made({})]
+  await world.root.post(`/groups/${group.id}/labels`, { name: 'bug', color: 'red' })
+  const others = { child: child.iid as number, free: free.iid as number }
+  return { group, id, others, at: `${epics}/${iid}`, notes: `${epics}/${id}/notes` }
 }
 
 type Planned = Awaited<ReturnType<typeof planned>>
@@ -51,6 +66,18 @@ const requests: Record<string, { first: (place: Planned) => ['projects' | 'miles
     first: ({ next }) => ['milestones', next.id],
     request: ({ world, at, next }) => world.root.put(at, { milestone_id: next.id }),
   },
+  'a note that sets its milestone': {
+    first: ({ next }) => ['milestones', next.id],
+    request: ({ world, at }) => world.root.post(`${at}/notes`, { body: 'Text\n/milestone %"2.0"' }),
+  },
+  'a description that sets its milestone': {
+    first: ({ next }) => ['milestones', next.id],
+    request: ({ world, at }) => world.root.put(at, { description: 'Text\n/milestone %"2.0"' }),
+  },
+  'a note that copies the milestone of another issue': {
+    first: ({ next }) => ['milestones', next.id],
+    request: ({ world, at, other }) => world.root.post(`${at}/notes`, { body: `Text\n/copy_metadata #${other.iid}` }),
+  },
   'a move, which locks the milestone,': {
     first: ({ milestone }) => ['milestones', milestone.id],
     request: ({ world, at, target }) => world.root.post(`${at}/move`, { to_project_id: target.id }),
@@ -74,6 +101,56 @@ describe('an issue is not locked yet, so that two requests do not wait for each 
     expect((await waiting).status).toBeLessThan(300)
     expect(unlocked).toBe(true)
   })
+})
+
+describe('quick actions wait only for locks that they need:', () => {
+  test.for(['/award :tada:', '/todo', '/subscribe', '/spend 1h', '/title New', '/label ~bug', '/milestone %"2.0"'])(
+    '%s of an issue does not wait for a change of the project',
+    async (action, { world }) => {
+      const { project, at } = await planned(world)
+      await world.root.post(`/projects/${project.id}/labels`, { name: 'bug', color: 'red' })
+      const answer = await world.db.transaction(async (tx) => {
+        await lockRow(tx, 'projects', project.id, 'no key update')
+        return world.root.post(`${at}/notes`, { body: `Text\n${action}` })
+      })
+      expect(answer).toMatchObject({ status: 201, json: { summary: [expect.not.stringContaining('Could not')] } })
+    },
+  )
+
+  test.for(['/award :tada:', '/close', '/confidential', '/label ~bug'])(
+    '%s of an epic does not wait for a change of the tree',
+    async (action, { world }) => {
+      const { group, at, notes } = await inTree(world)
+      const answers = await world.db.transaction(async (tx) => {
+        await lockTree(tx, group.id)
+        const note = await world.root.post(notes, { body: `Text\n${action}` })
+        return [note, await world.root.put(at, { description: '/award :heart:' })]
+      })
+      expect(answers).toMatchObject([
+        { status: 201, json: { summary: [expect.not.stringContaining('Could not')] } },
+        { status: 200 },
+      ])
+    },
+  )
+
+  test.for(['child_epic', 'remove_child_epic', 'parent_epic', 'remove_parent_epic'])(
+    '/%s locks the tree before the epic',
+    async (name, { world }) => {
+      const { group, id, others, notes } = await inTree(world)
+      const argument = { child_epic: others.free, remove_child_epic: others.child, parent_epic: others.free }[name]
+      const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+        await lockTree(tx, group.id)
+        const waiting = world.root.post(notes, { body: `Text\n/${name}${argument ? ` &${argument}` : ''}` })
+        await world.waitsForLock(1)
+        return { waiting, unlocked: await isUnlocked(tx, 'epics', id) }
+      })
+      expect(await waiting).toMatchObject({
+        status: 201,
+        json: { summary: [expect.not.stringContaining('Could not')] },
+      })
+      expect(unlocked).toBe(true)
+    },
+  )
 })
 
 describe('promotions to one group take turns, so that two do not wait for each other:', () => {

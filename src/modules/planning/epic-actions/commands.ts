@@ -1,6 +1,7 @@
 import { epicPolicy } from '../../../access/epic-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { ActionsInTransaction, QuickActions } from '../../discussion/index.ts'
+import { holdPlace } from '../../groups/index.ts'
 import { asNoteable } from '../epics/noteable.ts'
 import { type EpicEdit, editEpic } from '../epics/service.ts'
 import { type EpicSubject, epicNotFound, loadEpicById } from '../epics/subject.ts'
@@ -93,10 +94,18 @@ const commands = commandSet<Edit, Subject>([
 /** Their names. */
 export const epicActionNames: ReadonlySet<string> = commands.names
 
-/** What the actions of an epic of a group need: they may give it another parent, for which the tree is locked before any epic. */
+/** Names of the actions that change parents. */
+const treeNames: ReadonlySet<string> = new Set(
+  [childEpic, removeChildEpic, parentEpic, removeParentEpic].flatMap(({ names }) => names),
+)
+
+/** What the actions of an epic of a group need: the tree is locked before any epic if one gets another parent. */
 export const epicActionLocks = (groupId: number): ActionsInTransaction => ({
   outside: new Set(),
-  lock: (tx) => holdTree(tx, groupId),
+  lock: (tx, _ctx, actions) =>
+    actions.some(({ name }) => treeNames.has(name))
+      ? holdTree(tx, groupId)
+      : holdPlace(tx, { of: 'group', id: groupId }),
 })
 
 /** The quick actions of an epic, with the facts of the caller. */

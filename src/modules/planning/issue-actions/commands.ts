@@ -238,5 +238,5 @@ export const issueActions = (subject: IssueSubject): QuickActions =>
       update: (ctx, edit) => editIssue(ctx, subject, edit),
       issue: subject,
     },
-    issueActionLocks(subject.project_id, subject.id),
+    issueActionLocks(subject.project, subject.id),
   )

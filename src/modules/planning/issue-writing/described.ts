@@ -32,7 +32,7 @@ export async function createDescribed(
   const { saved } = await saveWithActions(
     ctx,
     actions,
-    issueActionLocks(project.id, undefined),
+    issueActionLocks(project, undefined),
     (within) => createIssue(within, project, input, followUp),
     (now, { iid }) => actionsOf(now, project.id, iid),
   )
@@ -46,7 +46,7 @@ export async function editDescribed(ctx: Ctx, subject: IssueSubject, given: Issu
   await saveWithActions(
     ctx,
     actions,
-    issueActionLocks(subject.project_id, subject.id),
+    issueActionLocks(subject.project, subject.id),
     (within) => editIssue(within, subject, edit),
     (now) => actionsOf(now, subject.project_id, subject.iid),
   )

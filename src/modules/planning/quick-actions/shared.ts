@@ -52,15 +52,20 @@ const title: Common = {
   },
 }
 
+/** The id of the milestone that an argument names, such as `%v1`, of those that a project may use. */
+export const milestoneNamed = async (ctx: Ctx, projectId: number, argument: string): Promise<number | undefined> => {
+  const wanted = namedMilestone(argument)
+  return wanted === '' ? undefined : findMilestoneByTitle(ctx.db, projectId, wanted)
+}
+
 const milestone: Shared = {
   names: ['milestone'],
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
-    const wanted = namedMilestone(argument)
-    const id = wanted === '' ? undefined : await findMilestoneByTitle(ctx.db, subject.project.id, wanted)
+    const id = await milestoneNamed(ctx, subject.project.id, argument)
     if (id === undefined) return undefined
     edit.milestone_id = id
-    return { says: `Set the milestone to %"${wanted}".` }
+    return { says: `Set the milestone to %"${namedMilestone(argument)}".` }
   },
 }
 
@@ -84,13 +89,18 @@ export const epicNamed = async (
   argument: string,
 ): Promise<NamedRow | undefined> => (await readableNamed(ctx, 'Epic', namedNoteables(argument, ctx.site.url), place))[0]
 
+/** The record of the first issue that an argument names, and that the caller may read. */
+export async function issueNamed(ctx: Ctx, subject: Pick<Subject, 'place'>, argument: string) {
+  const [named] = await issuesNamed(ctx, subject, argument)
+  return named ? (await findIssueRecords(ctx.db, ctx.actor, [named.id]))[0] : undefined
+}
+
 /** Adds the labels of an issue, and sets its milestone. */
 const copyMetadata: Shared = {
   names: ['copy_metadata'],
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
-    const [named] = await issuesNamed(ctx, subject, argument)
-    const [source] = named ? await findIssueRecords(ctx.db, ctx.actor, [named.id]) : []
+    const source = await issueNamed(ctx, subject, argument)
     if (!source) return undefined
     addToList(
       edit,

@@ -7,9 +7,11 @@ import { planOffers } from '../../../kernel/plan.ts'
 import type { ActionsInTransaction, QuickActions } from '../../discussion/index.ts'
 import { holdPlace } from '../../groups/index.ts'
 import {
+  type ActingProject,
   assigneesNamed,
   type Command,
   commandSet,
+  lockNamedMilestones,
   type Right,
   removeFromList,
   replaceList,
@@ -180,9 +182,12 @@ export const mergeRequestActionNames: ReadonlySet<string> = commands.names
  * What the actions of a merge request of a project need. A new target branch, and an open one again, bring commits; both protect them by
  * refs. A rebase needs the target branch and the state that others of the text ask for.
  */
-export const mergeRequestActionLocks = (projectId: number): ActionsInTransaction => ({
+export const mergeRequestActionLocks = (project: ActingProject): ActionsInTransaction => ({
   outside: new Set(['merge', 'rebase', 'target_branch', 'reopen']),
-  lock: (tx) => holdPlace(tx, { of: 'project', id: projectId }),
+  async lock(tx, ctx, actions) {
+    await holdPlace(tx, { of: 'project', id: project.id })
+    await lockNamedMilestones(tx, ctx, project, actions)
+  },
 })
 
 /** The quick actions of a merge request, with the facts of the caller. */
@@ -200,5 +205,5 @@ export const mergeRequestActions = (subject: MergeRequestSubject): QuickActions 
       update: (ctx, edit) => editCurrent(ctx, subject, edit),
       mergeRequest: subject,
     },
-    mergeRequestActionLocks(subject.project_id),
+    mergeRequestActionLocks(subject.project),
   )

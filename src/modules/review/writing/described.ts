@@ -27,7 +27,7 @@ export async function createDescribed(ctx: Ctx, source: ProjectSubject, given: M
   const { target, save } = await prepareMergeRequest(ctx, source, input)
   const isReader = allows(mergeRequestPolicy.read_merge_request, ctx.actor, target.facts)
   if (actions.length === 0 || !isReader) return save(ctx)
-  const { saved } = await saveWithActions(ctx, actions, mergeRequestActionLocks(target.id), save, (now, { iid }) =>
+  const { saved } = await saveWithActions(ctx, actions, mergeRequestActionLocks(target), save, (now, { iid }) =>
     actionsOf(now, target.id, iid),
   )
   return saved
@@ -38,7 +38,7 @@ export async function editDescribed(ctx: Ctx, subject: MergeRequestSubject, give
   const { input: edit, actions } = withoutQuickActions(given, mergeRequestActionNames)
   const save = await prepareCurrent(ctx, subject, edit)
   if (actions.length === 0) return save(ctx)
-  await saveWithActions(ctx, actions, mergeRequestActionLocks(subject.project_id), save, (now) =>
+  await saveWithActions(ctx, actions, mergeRequestActionLocks(subject.project), save, (now) =>
     actionsOf(now, subject.project_id, subject.iid),
   )
 }
