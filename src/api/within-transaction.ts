@@ -57,8 +57,10 @@ const refuse = () => {
 const refusing: OutsideEffects = { prepare: refuse, begin: async () => refuse() }
 
 /**
- * Runs steps with transactions of their own in one transaction: all take effect, or none. Steps that would change something outside the
- * database fail. `lock` takes the locks of later steps that others take first, before those of the first step. May run again after a deadlock.
+ * Runs steps with transactions of their own in one transaction: all take effect, or none. Steps that announce a change outside the
+ * database (`outside.ts`) fail; refs that a version of a merge request adds to protect its commits are not announced, and remain if the
+ * transaction fails (`recordVersion`). `lock` takes the locks of later steps that others take first, before those of the first step. May
+ * run again after a deadlock.
  */
 export const inOneTransaction = <T>(
   ctx: Ctx,

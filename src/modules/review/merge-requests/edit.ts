@@ -117,12 +117,16 @@ const attributes = [
 export type SaveEdit = (within: Ctx) => Promise<void>
 
 /**
- * Prepares an update of a merge request: reads and brings commits. Assignees, reviewers, labels, milestone and lock require push access to the target, `allow_collaboration` push
- * access to the source; without it these fields are ignored. A state event that does not fit the state is ignored, and so is a
- * target branch once it is merged. Unchanged values are not written.
+ * Prepares an update of a merge request: reads and brings commits. Assignees, reviewers, labels, milestone and lock require push access
+ * to the target, `allow_collaboration` push access to the source; without it these fields are ignored. A state event that does not fit
+ * the state is ignored, and so is a target branch once it is merged. Unchanged values are not written.
  *
- * Both steps throw `conflict` if another merge request is open for the same branches or the target branch changes meanwhile, `unprocessable` if source and target would be the same
- * branch, or on reopening if the source branch is missing or is in a project whose code the caller or the author cannot read.
+ * This step throws as `requireRules` does, and `unprocessable` if source and target would be the same branch, or on reopening if the
+ * source branch is missing or is in a project whose code the caller or the author cannot read.
+ *
+ * The step that saves throws `conflict` if another merge request is open for the same branches, or if the target branch was changed
+ * meanwhile; `unprocessable` if the merge request was closed meanwhile and the source branch is missing; `forbidden` if the caller lost
+ * the permission meanwhile.
  */
 export async function prepareEdit(ctx: Ctx, subject: MergeRequestSubject, given: MergeRequestEdit): Promise<SaveEdit> {
   const edit = given.title === undefined ? given : { ...given, title: cleanTitle(given.title) }

@@ -126,6 +126,10 @@ export async function patchesOf(
  * Records a version if its heads differ from those of the newest. First adds refs to the target that protect its commits from
  * garbage collection, and those of the previous version if they would be lost. The row of the merge request is locked. Resolves to
  * whether a version was recorded.
+ *
+ * The refs remain if the transaction fails. They are not removed then, because the number may belong to another merge request by that
+ * time. They do no harm: what a merge request has is read from its row, the head is set again by the next version of that number, and the
+ * commits are those that a user who may create or change merge requests here offered to the readers of this repository.
  */
 export async function recordVersion(
   tx: Tx,
