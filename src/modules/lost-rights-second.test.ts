@@ -448,13 +448,19 @@ describe('a quick action of a member who may only comment when its turn comes do
     expect((await world.root.get(`${at}/approvals`)).json.approved_by).toEqual([])
   })
 
-  test.for(['merge', 'rebase'] as const)('/%s in a project that is archived', async (name, { world }) => {
+  test.for([
+    ['merge', 'a project that is archived'],
+    ['merge', 'a project that the member left'],
+    ['rebase', 'a project that is archived'],
+  ] as const)('/%s in %s', async ([name, which], { world }) => {
     const ann = await world.user()
     const { project, id, at } = await openMergeRequest(world, { members: [[ann, 'maintainer']] })
     const answer = await answerDuring(
       world,
       () => ann.post(`${at}/notes`, { body: `/${name}` }),
-      () => world.root.post(`/projects/${project.id}/archive`),
+      which === 'a project that is archived'
+        ? () => world.root.post(`/projects/${project.id}/archive`)
+        : removed(world, 'projects', project, ann),
       (tx) => lockRow(tx, 'merge_requests', id),
     )
     expect(answer).toMatchObject({ status: 202, json: { summary: [`Could not apply ${name} command.`] } })
