@@ -82,7 +82,10 @@ export const soughtBy = (statement: RunnerStatement): string | undefined =>
     : undefined
 
 /** Names of the statement that looks for jobs which are not of some shares, and of the one that removes a job that is in no queue. */
-const without = new Set(['get_jobF/graphile_worker', 'complete_job/graphile_worker'])
+const namesWithoutEffect: ReadonlySet<string | undefined> = new Set([
+  'get_jobF/graphile_worker',
+  'complete_job/graphile_worker',
+])
 
 /** Whether no other job can be due because of a statement. */
-export const makesNoneDue = (statement: RunnerStatement): boolean => without.has(nameOf(statement) ?? '')
+export const makesNoneDue = (statement: RunnerStatement): boolean => namesWithoutEffect.has(nameOf(statement))

@@ -11,7 +11,7 @@ import { MalformedTree, symbolicLink } from './trees.ts'
 /** Larger ones, of thousands of parents or files, would take long to check. In bytes. */
 const maxBytes = { commit: 64 * 1024, tag: 64 * 1024, tree: 128 * 1024 }
 
-/** Whether git is sure to accept the object. `isNew` tells whether the push has an object of this id. */
+/** Whether git is sure to accept the object. `isNew`: whether the push has an object of this id. */
 export function isPlain({ type, content }: NewObject, isNew: (oid: Oid) => boolean): boolean {
   if (type === 'blob') return true
   if (content.length > maxBytes[type]) return false
