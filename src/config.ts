@@ -6,6 +6,7 @@ import { parseS3Url } from './blobs/location.ts'
 import { isMailAddress } from './kernel/mail-address.ts'
 import { nearestNames } from './kernel/nearest-name.ts'
 import { type Plan, plans } from './kernel/plan.ts'
+import { withoutTrailing } from './kernel/without-ends.ts'
 
 /** Every environment variable that is a setting. */
 const settingNames = [
@@ -276,7 +277,7 @@ function parseExternalUrl(text: string): string | string[] {
   if (url.username || url.password || url.search || url.hash) {
     return ['must have no user, password, query or fragment']
   }
-  return (url.origin + url.pathname).replace(/\/+$/, '')
+  return withoutTrailing(url.origin + url.pathname, '/')
 }
 
 /** Clients look for the registry at the root of a host. */

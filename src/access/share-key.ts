@@ -21,7 +21,7 @@ export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped
   if (!isIPv6(address)) return address
-  const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::', 2)
+  const [head = '', tail] = address.toLowerCase().split('%', 1)[0]!.split('::', 2)
   const groups = (text: string | undefined) => (text ? text.split(':') : [])
   const [before, after] = [groups(head), groups(tail)]
   const omitted = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length)

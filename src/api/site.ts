@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../kernel/without-ends.ts'
 /** The URLs of this installation. */
 export type Site = {
   /** `https://git.example`, without a trailing slash. */
@@ -12,7 +13,7 @@ export type Site = {
 }
 
 export function siteAt(externalUrl: string, sshPort: number): Site {
-  const url = externalUrl.replace(/\/+$/, '')
+  const url = withoutTrailing(externalUrl, '/')
   return { url, apiUrl: `${url}/api/v4`, host: new URL(url).hostname, sshPort }
 }
 
@@ -21,7 +22,7 @@ const sitesWithCloneUrl = new WeakMap<Site, Site>()
 /** The site with the base URL from the settings, if set; the same object while the base URL is the same. */
 export function withCloneUrl(site: Site, root: string | null): Site {
   if (!root) return site
-  const cloneUrl = root.replace(/\/+$/, '')
+  const cloneUrl = withoutTrailing(root, '/')
   const known = sitesWithCloneUrl.get(site)
   if (known?.cloneUrl === cloneUrl) return known
   const made = { ...site, cloneUrl }

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { withoutEnds, withoutTrailing } from '../kernel/without-ends.ts'
 
 /** A store of the S3 protocol, as its URL describes it. Credentials come from the standard places of the AWS SDK. */
 export type S3Address = {
@@ -29,7 +30,7 @@ export function parseS3Url(text: string): S3Address | [mistake: string] {
   const unknown = [...url.searchParams.keys()].find((name) => !parameters.includes(name))
   if (unknown !== undefined) return [`has the unknown parameter "${unknown}", and knows ${parameters.join(', ')}`]
   const read = (name: string) => url.searchParams.get(name)?.trim() || undefined
-  const prefix = url.pathname.replace(/^\/+|\/+$/g, '')
+  const prefix = withoutEnds(url.pathname, '/')
   if (!/^[\w!.*'()/-]*$/.test(prefix)) return ["must have a prefix of letters, digits and -_.!*'()/"]
   const endpoint = read('endpoint')
   if (endpoint !== undefined && !isEndpoint(endpoint))
@@ -60,7 +61,7 @@ export const isS3 = (url: string): boolean => url.startsWith('s3:')
 
 /** Name of the store at a URL: equal for URLs that reach the same blobs by another endpoint or with other credentials. */
 export function storeName(url: string): string {
-  if (!isS3(url)) return fileURLToPath(url).replace(/(?<=.)\/+$/, '')
+  if (!isS3(url)) return withoutTrailing(fileURLToPath(url), '/') || '/'
   const { bucket, prefix } = s3Address(url)
   return `s3://${bucket}/${prefix}`.replace(/\/$/, '')
 }

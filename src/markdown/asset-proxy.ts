@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { withoutTrailing } from '../kernel/without-ends.ts'
 import type { AssetProxy } from './types.ts'
 
 /** Whether a host matches an entry such as `*.example.com`. Takes time proportional to the product of both lengths. */
@@ -23,5 +24,5 @@ function matches(host: string, entry: string): boolean {
 export function proxiedUrl({ url, secret, allowlist }: AssetProxy, image: URL): string | undefined {
   if (allowlist.some((entry) => matches(image.hostname, entry))) return undefined
   const signature = createHmac('sha1', secret).update(image.href).digest('hex')
-  return `${url.replace(/\/+$/, '')}/${signature}/${Buffer.from(image.href).toString('hex')}`
+  return `${withoutTrailing(url, '/')}/${signature}/${Buffer.from(image.href).toString('hex')}`
 }

@@ -1,4 +1,5 @@
 import { encodedPath } from '../kernel/encoded-path.ts'
+import { withoutTrailing } from '../kernel/without-ends.ts'
 import { proxiedUrl } from './asset-proxy.ts'
 import { idPrefix } from './sanitize.ts'
 import type { MarkdownContext, RelativeLinks } from './types.ts'
@@ -31,7 +32,7 @@ function resolve(
   if (of.kind === 'wiki') return `${home}/-/wikis${pathname}${search}${hash}`
   const folder = pathname.endsWith('/')
   const fragment = isDocument(pathname) ? ownFragment(hash) : hash
-  return `${home}/-/${folder ? 'tree' : view}/${encodedPath(of.ref)}${folder ? pathname.replace(/\/+$/, '') : pathname}${search}${fragment}`
+  return `${home}/-/${folder ? 'tree' : view}/${encodedPath(of.ref)}${folder ? withoutTrailing(pathname, '/') : pathname}${search}${fragment}`
 }
 
 /** A fragment that leads to an id of a document. */

@@ -48,6 +48,19 @@ describe('hostile input', () => {
         await neverBreaks(world.root, method, path, method === 'GET' ? undefined : {})
   })
 
+  test('names and notes on which a backtracking expression would not end are answered', async ({ world }) => {
+    const project = await world.project()
+    const issue = (await world.root.post(`/projects/${project.id}/issues`, { title: 'x' })).json
+    const name = `a${'\ufe0f'.repeat(100)}<`
+    const errors = { status: 400, json: { message: { name: expect.anything() } } }
+    expect(await world.root.post('/projects', { name, path: unique('p') })).toMatchObject(errors)
+    expect(await world.root.post('/groups', { name, path: unique('g') })).toMatchObject({ status: 400 })
+    const body = `/title ${'\t'.repeat(500_000)}\u2028`
+    expect(await world.root.post(`/projects/${project.id}/issues/${issue.iid}/notes`, { body })).toMatchObject({
+      status: expect.toSatisfy((status) => status < 500),
+    })
+  })
+
   test('unexpected values of any parameter cause no 500', async ({ world }) => {
     const group = await world.group()
     const project = await world.project({ group })

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { expectLinear } from '../../../test/growth.ts'
 import { FilterAttributes } from './attributes.ts'
 
 const files: readonly (readonly [text: string, ...paths: string[]])[] = [
@@ -43,6 +44,10 @@ describe('filters of paths by .gitattributes', () => {
     } finally {
       rmSync(folder, { recursive: true })
     }
+  })
+
+  test('a line of blanks before a character that ends a line elsewhere takes linear time', () => {
+    expectLinear((size) => new FilterAttributes(`a${'\t'.repeat(size)}x\u2028y`), 5_000)
   })
 
   // Backtracking would not end. kernel/glob.test.ts tests the cost.

@@ -39,7 +39,7 @@ export class FilterAttributes {
 
 /** `*.bin filter=lfs -text`; the pattern is quoted if it contains blanks. */
 function parseLine(line: string, isWanted: (name: string) => boolean): Line | undefined {
-  const [, quoted, bare, rest] = /^\s*(?:"((?:[^"\\]|\\.)*)"|(\S+))\s+(.*)$/.exec(line) ?? []
+  const [, quoted, bare, rest] = /^\s*(?:"((?:[^"\\]|\\.)*)"|(\S+))\s(.*)$/s.exec(line) ?? []
   const path = quoted?.replace(/\\(["\\])/g, '$1') ?? bare
   // Macros, comments, and negative patterns, which git does not allow here.
   if (path === undefined || /^(\[attr\]|#|!)/.test(path)) return undefined

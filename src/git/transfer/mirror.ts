@@ -106,10 +106,15 @@ export async function pushToRemote(
       { subcommand: 'push', flags: ['--porcelain', '--no-verify', '--no-signed', '--recurse-submodules=no'], args },
       { ...limits, maxBytes: Number.POSITIVE_INFINITY },
     )
-    // A line for each refused ref: `!`, source and target, and the reason in brackets.
-    const lines = [...pushed.stdout.matchAll(/^!\t[^\t:]*:([^\t]+)\t\[[^\]]*\]\s*(.*)$/gm)]
+    const lines = pushed.stdout.split('\n').flatMap((line) => refusedRef(line) ?? [])
     if ('failed' in pushed && (pushed.failed !== 'refused' || lines.length === 0)) return pushed
-    for (const [, name, reason] of lines) refused.set(name!, reason!.replace(/^\((.*)\)$/, '$1'))
+    for (const { name, reason } of lines) refused.set(name, reason)
   }
   return { refused }
+}
+
+/** A line about a refused ref has `!`, source and target, a summary in square brackets, and the reason in round ones. */
+function refusedRef(line: string): { name: string; reason: string } | undefined {
+  const [, name, reason] = /^!\t[^\t:]*:([^\t]+)\t\[[^\]]*\] ?(.*)$/s.exec(line) ?? []
+  return name === undefined ? undefined : { name, reason: reason!.trim().replace(/^\((.*)\)$/s, '$1') }
 }

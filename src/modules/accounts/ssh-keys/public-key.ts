@@ -1,4 +1,5 @@
 import { createPublicKey, hash, type JsonWebKeyInput } from 'node:crypto'
+import { withoutTrailing } from '../../../kernel/without-ends.ts'
 
 export type KeyType = 'rsa' | 'dsa' | 'ecdsa' | 'ed25519'
 
@@ -18,7 +19,7 @@ export type PublicKey = {
 export const maximumKeyLength = 5000
 
 /** Fingerprint by which keys are found: SHA-256 of the blob in base64 without padding. */
-export const sha256Of = (blob: Buffer): string => hash('sha256', blob, 'base64').replace(/=+$/, '')
+export const sha256Of = (blob: Buffer): string => withoutTrailing(hash('sha256', blob, 'base64'), '=')
 
 const md5Of = (blob: Buffer): string => hash('md5', blob, 'hex').replace(/..(?!$)/g, '$&:')
 

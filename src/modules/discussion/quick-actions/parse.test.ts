@@ -29,6 +29,11 @@ describe('quick actions of a text', () => {
     expect(parseQuickActions('/close\n'.repeat(150), known).actions).toHaveLength(100)
   })
 
+  test('blanks before a character that ends a line elsewhere take linear time', () => {
+    expectLinear((size) => parseQuickActions(`/title ${'\t'.repeat(size)}\u2028`, known), 5_000)
+    expect(parsed('/title a\u2028b')).toEqual(['', ['title(a\u2028b)']])
+  })
+
   test.for(['/', '/close ', '/close\n', '```\n', '/title a\n', '/a'])(
     'quick actions are found in linear time when %j repeats',
     (part) => {

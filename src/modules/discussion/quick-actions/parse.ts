@@ -19,7 +19,7 @@ const maxActions = 100
 
 /** Code and quotes. */
 const fence = /^ {0,3}(`{3,}|~{3,}|>>>)/
-const command = /^\/([a-z_]{1,40})(?:[ \t]+(.*))?$/i
+const command = /^\/([a-z_]{1,40})(?:[ \t](.*))?$/is
 
 /** Actions that stand for text: `/shrug text` is replaced by the text and the picture. */
 const pictures: Readonly<Record<string, string>> = {

@@ -83,10 +83,13 @@ export function plainAddress(address: string): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
+/** Of an address such as `fe80::1%eth0`. */
+const withoutZone = (address: string): string => address.split('%', 1)[0]!
+
 /** The eight 16-bit groups of an IPv6 address. */
 function groupsOf(address: string): number[] {
   // The URL parser writes the last 32 bits in hex and everything in lower case.
-  const text = new URL(`http://[${address.replace(/%.*$/, '')}]/`).hostname.slice(1, -1)
+  const text = new URL(`http://[${withoutZone(address)}]/`).hostname.slice(1, -1)
   const [head = '', tail] = text.split('::')
   const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
   if (tail === undefined) return numbers(head)
@@ -96,14 +99,14 @@ function groupsOf(address: string): number[] {
 
 /** Addresses of this machine's network interfaces. */
 const ownAddresses = (): string[] =>
-  Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address.replace(/%.*$/, '')))
+  Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => withoutZone(address)))
 
 /**
  * Error message if requests to an address are forbidden; `undefined` for public addresses. `own` are the addresses of
  * this machine.
  */
 export function violationAbout(address: string, own: readonly string[] = ownAddresses()): string | undefined {
-  const plain = plainAddress(address.replace(/%.*$/, ''))
+  const plain = plainAddress(withoutZone(address))
   if (own.includes(plain)) return 'Requests to localhost are not allowed'
   return forbiddenRanges.find(([, blocks]) => has(blocks, plain))?.[0]
 }

@@ -19,11 +19,21 @@ const wantsCredentials = (output: string): boolean =>
   // Git asks for credentials although there is no terminal, so its message is about the prompt.
   /askpass|could not read (Username|Password)|Authentication failed/.test(output)
 
+/** A line such as `remote: Repository a/b.git not found`. */
+const saysNotFound = (output: string): boolean =>
+  output
+    .toLowerCase()
+    .split('\n')
+    .some((line) => {
+      const named = line.indexOf('repository ')
+      return named >= 0 && line.includes('not found', named)
+    })
+
 /** Whether another attempt would fail as well, unless the remote or its credentials change. */
 export const isPermanent = ({ failed, output }: RemoteFailure): boolean =>
   failed !== 'refused' ||
   wantsCredentials(output) ||
-  /repository .*not found/i.test(output) ||
+  saysNotFound(output) ||
   // Redirects are not followed. 408 and 429 ask for another attempt.
   /returned error: (?:3\d\d|4(?!08|29)\d\d)/.test(output)
 

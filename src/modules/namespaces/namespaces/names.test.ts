@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { expectLinear } from '../../../../test/growth.ts'
 import {
   groupNameViolations,
   namespacePathViolations,
@@ -105,3 +106,13 @@ describe('paths derived from names', () => {
     expect(pathFromName(name!)).toBe(path)
   })
 })
+
+test.for(['\ufe0f', '\u200d', '😀', ' ', '-', 'a'])(
+  'names that repeat %j before a bad character are refused in linear time',
+  (part) => {
+    expectLinear((size) => {
+      const name = `a${part.repeat(size)}<`
+      return [groupNameViolations(name), projectNameViolations(name), pathFromName(name)]
+    }, 20_000)
+  },
+)

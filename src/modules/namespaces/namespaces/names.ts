@@ -1,4 +1,5 @@
 import { requiredTextViolations } from '../../../kernel/violations.ts'
+import { withoutEnds } from '../../../kernel/without-ends.ts'
 
 /** Rules of names and paths. Source: supplement to the API documents, "Names and paths". */
 
@@ -56,7 +57,7 @@ export function projectPathViolations(path: string): string[] {
 
 export function groupNameViolations(name: string): string[] {
   const violations = requiredTextViolations(name, maximumLength)
-  if (name !== '' && !/^(?:[\p{L}\p{N}\p{M}_.\p{Pd} ()\p{Extended_Pictographic}]|\u200d|\ufe0f)+$/u.test(name))
+  if (name !== '' && !/^(?:[\p{L}\p{N}\p{M}_.\p{Pd} ()\p{Extended_Pictographic}]|\u200d)+$/u.test(name))
     violations.push(groupNameText)
   return violations
 }
@@ -65,7 +66,7 @@ export function projectNameViolations(name: string): string[] {
   const violations = requiredTextViolations(name, maximumLength)
   if (
     name !== '' &&
-    !/^[\p{L}\p{N}_\p{Extended_Pictographic}](?:[\p{L}\p{N}\p{M}_.\p{Pd} +\p{Extended_Pictographic}]|\u200d|\ufe0f)*$/u.test(
+    !/^[\p{L}\p{N}_\p{Extended_Pictographic}](?:[\p{L}\p{N}\p{M}_.\p{Pd} +\p{Extended_Pictographic}]|\u200d)*$/u.test(
       name,
     )
   )
@@ -91,10 +92,12 @@ const latin: Readonly<Record<string, string>> = {
 
 /** Derives a path from a name: transliterated, lower case, other characters replaced by a dash. May be empty. */
 export const pathFromName = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[^ -~]/gu, (letter) => latin[letter] ?? letter)
-    .replace(/[^a-z0-9_]+/g, '-')
-    .replace(/^-+|-+$/g, '')
+  withoutEnds(
+    name
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
+      .toLowerCase()
+      .replace(/[^ -~]/gu, (letter) => latin[letter] ?? letter)
+      .replace(/[^a-z0-9_]+/g, '-'),
+    '-',
+  )

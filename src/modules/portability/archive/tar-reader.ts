@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../../../kernel/without-ends.ts'
 import { ArchiveRefusal } from './refusal.ts'
 
 const blockBytes = 512
@@ -185,7 +186,7 @@ function safeName(bytes: Buffer): string {
     throw new ArchiveRefusal('The name of an entry is not UTF-8')
   }
   if (name.startsWith('/')) throw new ArchiveRefusal(`${shown(name)} is an absolute path`)
-  const path = name.replace(/^(\.\/)+/, '').replace(/\/+$/, '')
+  const path = withoutTrailing(name.replace(/^(\.\/)+/, ''), '/')
   if (path === '' || path === '.') return '.'
   if (/[\x00-\x1f\x7f\\]/.test(path)) throw new ArchiveRefusal(`${shown(name)} has characters that no name may have`)
   if (path.length > 1000) throw new ArchiveRefusal('The name of an entry is too long')

@@ -6,6 +6,7 @@ import { updateRefs } from '../../../git/refs/update-refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { repositorySize } from '../../../git/transfer/maintenance.ts'
 import { mirror } from '../../../git/transfer/mirror.ts'
+import { withoutTrailing } from '../../../kernel/without-ends.ts'
 import { importRules, isPermanent, reachRemote, sentenceFor } from '../../lifecycle/index.ts'
 import { initialBranch, projectRepositoryDir } from '../../projects/index.ts'
 import { insertUnheld } from '../../pushes/index.ts'
@@ -34,7 +35,7 @@ export async function fetchCode(
   { suffix = '.git', withPulls = true } = {},
 ): Promise<Fetched> {
   const { forgeUrl, token } = access
-  const url = new URL(`${forgeUrl.pathname.replace(/\/+$/, '')}/${repository}${suffix}`, forgeUrl)
+  const url = new URL(`${withoutTrailing(forgeUrl.pathname, '/')}/${repository}${suffix}`, forgeUrl)
   // Both kinds of forges take the password for a token with this name.
   url.username = 'x-oauth-basic'
   url.password = token

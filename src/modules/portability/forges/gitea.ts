@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../../../kernel/without-ends.ts'
 import type { Adapter, Resource } from './adapter.ts'
 import {
   github,
@@ -126,7 +127,7 @@ function resourcesOf(item: ForgeItem): readonly Resource[] {
 /** Gitea and Forgejo, version 1 of the API. */
 export const gitea: Adapter = {
   title: 'Gitea',
-  apiOf: (forge) => `${forge.origin}${forge.pathname.replace(/\/+$/, '')}/api/v1`,
+  apiOf: (forge) => `${forge.origin}${withoutTrailing(forge.pathname, '/')}/api/v1`,
   headers: { accept: 'application/json' },
   authorization: (token) => `token ${token}`,
   readRepository: github.readRepository,

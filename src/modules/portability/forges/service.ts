@@ -3,6 +3,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { withoutEnds } from '../../../kernel/without-ends.ts'
 import { guardUrl } from '../../instance/index.ts'
 import { endInFailureWith, findImportState, saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
 import { createProject, loadProject, type ProjectSubject } from '../../projects/index.ts'
@@ -55,7 +56,7 @@ export async function startForgeImport(ctx: Ctx, wish: ForgeWish): Promise<Start
   const { forge, token, newName } = wish
   if (!ctx.settings.import_sources.includes(forge)) throw forbidden()
   if (!/^[\x21-\x7e]{1,1000}$/.test(token)) throw invalidFields({ personal_access_token: ['is not valid'] })
-  const target = await targetOf(ctx, wish.targetNamespace.replace(/^\/+|\/+$/g, ''))
+  const target = await targetOf(ctx, withoutEnds(wish.targetNamespace, '/'))
   const forgeUrl = await acceptUrl(ctx, wish.url)
   await limit(ctx, 'forge_import', starts)
   const { fullName, name } = await describe(ctx, { adapter: adapters[forge], forgeUrl, token }, wish.at)

@@ -87,6 +87,4 @@ export function required<T>(value: T | null | undefined, what: string): T {
 
 /** The number at the end of an address such as `https://forge.example/repos/a/b/issues/12`. */
 export const numberAtEnd = (value: unknown): number | undefined =>
-  typeof value === 'string'
-    ? numberIn(Number(/\/(?:issues|pulls)\/(\d{1,10})(?:[#?].*)?$/.exec(value)?.[1]))
-    : undefined
+  typeof value === 'string' ? numberIn(Number(/\/(?:issues|pulls)\/(\d{1,10})(?:[#?]|$)/.exec(value)?.[1])) : undefined

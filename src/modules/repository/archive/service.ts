@@ -5,6 +5,7 @@ import type { RawBody, Reply } from '../../../api/endpoint.ts'
 import { findEntry } from '../../../git/objects/trees.ts'
 import { archiveStream, canArchive } from '../../../git/transfer/archive.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
+import { withoutTrailing } from '../../../kernel/without-ends.ts'
 import { openRepository, type ProjectRow } from '../../projects/index.ts'
 import { defaultRef, findCommitId, immutableCacheControl, isImmutable } from '../commits/revision.ts'
 import { type ArchiveSuffix, archiveName, archiveSuffixes, contentTypeOf } from './names.ts'
@@ -24,7 +25,7 @@ export async function archiveBody(
   const repo = openRepository(ctx, project)
   const commit = await findCommitId(repo, sha || defaultRef(project))
   if (!commit) throw notFound('File')
-  const path = asked?.replace(/\/+$/, '') || undefined
+  const path = withoutTrailing(asked ?? '', '/') || undefined
   if (path !== undefined && !(await findEntry(repo, commit, path))) throw notFound('File')
   const format = archiveSuffixes[suffix]
   if (!(await canArchive(repo, format)))

@@ -9,6 +9,7 @@ import { findEntry } from '../../../git/objects/trees.ts'
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure } from '../../../kernel/failure.ts'
+import { withoutTrailing } from '../../../kernel/without-ends.ts'
 import { findRange } from './range.ts'
 
 export type CommitFilters = {
@@ -46,7 +47,7 @@ export async function commitsPage(
   const named = (!filters.all && filters.ref_name) || unnamed
   const range = await findRange(repo, named, unnamed)
   if (!when || (!filters.all && !range)) return nothing
-  const path = filters.path?.replace(/\/+$/, '')
+  const path = filters.path === undefined ? undefined : withoutTrailing(filters.path, '/')
   const history: HistoryFilters = {
     ...(filters.all || !range ? { from: 'all' } : range),
     ...when,

@@ -25,7 +25,7 @@ export function factsOf(template: Template) {
 
 const places = {
   year: /[<{[](?:year|yyyy)[>}\]]/gi,
-  project: /[<{[](?:project|description|one line [^>}\]]+)[>}\]]/gi,
+  project: /[<{[](?:project|description|one line [^<{[>}\]]+)[>}\]]/gi,
   fullname: /[<{[](?:fullname|name\s+of\s+(?:author|copyright\s+owner))[>}\]]/gi,
 }
 

@@ -11,8 +11,10 @@ import { listTemplates, requireTemplate, templatesOf } from './service.ts'
 
 const key = Text({ description: 'Key of the template' })
 const licensee = {
-  project: Optional(Text({ description: 'Project name to fill into a license' })),
-  fullname: Optional(Text({ description: 'Name of the license holder; default: the name of the caller' })),
+  project: Optional(Text({ maxLength: 255, description: 'Project name to fill into a license' })),
+  fullname: Optional(
+    Text({ maxLength: 255, description: 'Name of the license holder; default: the name of the caller' }),
+  ),
 }
 const type = OneOf([...kindNames, ...(Object.keys(ownKinds) as OwnKind[])], { description: 'Type of template' })
 

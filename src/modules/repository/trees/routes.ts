@@ -7,6 +7,7 @@ import { blobSize } from '../../../git/objects/blobs.ts'
 import { listTree } from '../../../git/objects/tree-listing.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
+import { withoutTrailing } from '../../../kernel/without-ends.ts'
 import { openRepository, project } from '../../projects/index.ts'
 import { defaultRef, findCommitId, immutableCacheControl, isImmutable } from '../commits/revision.ts'
 import { jsonContent } from '../files/json-content.ts'
@@ -49,7 +50,7 @@ export const treeRoutes = [
       const commit = await findCommitId(repo, params.ref || defaultRef(subject))
       if (!commit) throw notFound('Tree')
       if (isImmutable(params.ref ?? '', commit)) reply.header('cache-control', immutableCacheControl)
-      const path = params.path.replace(/\/+$/, '')
+      const path = withoutTrailing(params.path, '/')
       const entries = (await listTree(repo, commit, path, { recursive: params.recursive })) ?? []
       if (!page.keyset) return slicePage(entries, page)
       const url = new URL(`${ctx.site.apiUrl}/projects/${subject.id}/repository/tree`)
