@@ -12,6 +12,13 @@ export class LeaveToGit extends Error {}
 
 /** Maximum commits outside the commit-graph, which are read one by one; with more, git is faster. */
 const maxFresh = 400
+/** Maximum characters of their messages together, which may have megabytes each. */
+const maxFreshCharacters = 8 * 1024 * 1024
+/** Those that are read at a time. */
+const readAtOnce = 16
+
+/** What a history needs of a commit that the commit-graph lacks. */
+type FreshCommit = Pick<Commit, 'oid' | 'tree' | 'parents'> & { readonly seconds: number }
 
 /**
  * The history of some commits as numbered nodes. The node of a commit in the commit-graph is its position there; newer commits
@@ -19,14 +26,14 @@ const maxFresh = 400
  */
 export class Dag {
   readonly #graph: CommitGraph
-  readonly #fresh: readonly Commit[]
+  readonly #fresh: readonly FreshCommit[]
   readonly #freshNodes: ReadonlyMap<Oid, number>
   readonly #freshParents: readonly (readonly number[])[]
   readonly #freshGenerations: readonly number[]
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal | undefined
 
-  constructor(graph: CommitGraph, fresh: readonly Commit[], signal: AbortSignal | undefined) {
+  constructor(graph: CommitGraph, fresh: readonly FreshCommit[], signal: AbortSignal | undefined) {
     this.signal = signal
     this.#graph = graph
     this.#fresh = fresh
@@ -53,7 +60,7 @@ export class Dag {
 
   /** Committer time, in seconds. */
   seconds = (node: number): number =>
-    this.#isFresh(node) ? this.#freshCommit(node).committer.seconds : this.#graph.seconds(node)
+    this.#isFresh(node) ? this.#freshCommit(node).seconds : this.#graph.seconds(node)
 
   parents = (node: number): readonly number[] =>
     this.#isFresh(node) ? this.#freshParents[node - this.#graph.count]! : this.#graph.parents(node)
@@ -97,7 +104,7 @@ export class Dag {
     return node >= this.#graph.count
   }
 
-  #freshCommit(node: number): Commit {
+  #freshCommit(node: number): FreshCommit {
     return this.#fresh[node - this.#graph.count]!
   }
 
@@ -113,7 +120,7 @@ export class Dag {
         continue
       }
       open.pop()
-      const least = hasCorrectedDates ? this.#fresh[index]!.committer.seconds : 1
+      const least = hasCorrectedDates ? this.#fresh[index]!.seconds : 1
       found[index] = this.#freshParents[index]!.reduce(
         (most, node) => Math.max(most, 1 + (node < count ? this.#graph.generation(node) : found[node - count]!)),
         least,
@@ -149,23 +156,29 @@ async function freshCommits(
   repo: Repository,
   graph: CommitGraph,
   tips: readonly Oid[],
-): Promise<readonly Commit[] | undefined> {
-  const fresh = new Map<Oid, Commit>()
+): Promise<readonly FreshCommit[] | undefined> {
+  const fresh = new Map<Oid, FreshCommit>()
   const isNew = (oid: Oid) => !fresh.has(oid) && graph.find(oid) === undefined
   let next = [...new Set(tips.filter(isNew))]
   const tooFar = next.map((oid) => `${repo.cacheKey}beyond ${graph.count} ${oid}`)
   if (tooFar.some((key) => repo.git.cache.has(key))) return undefined
+  let characters = 0
   while (next.length > 0) {
-    if (fresh.size + next.length > maxFresh) {
+    if (fresh.size + next.length > maxFresh || characters > maxFreshCharacters) {
       for (const key of tooFar) repo.git.cache.set(key, {}, { size: key.length + 100 })
       return undefined
     }
-    for (const [index, commit] of (await readCommits(repo, next)).entries()) {
-      // Not a commit, missing, or dated before 1970: only git can answer.
-      if (!commit || commit.oid !== next[index] || commit.committer.seconds < 0) return undefined
-      fresh.set(commit.oid, commit)
-    }
-    next = [...new Set([...fresh.values()].slice(-next.length).flatMap(({ parents }) => parents.filter(isNew)))]
+    const found: Oid[] = []
+    for (let at = 0; at < next.length && characters <= maxFreshCharacters; at += readAtOnce)
+      for (const [index, commit] of (await readCommits(repo, next.slice(at, at + readAtOnce))).entries()) {
+        // Not a commit, missing, or dated before 1970: only git can answer.
+        if (!commit || commit.oid !== next[at + index] || commit.committer.seconds < 0) return undefined
+        const { oid, tree, parents, committer } = commit
+        fresh.set(oid, { oid, tree, parents, seconds: committer.seconds })
+        characters += commit.message.length
+        found.push(...parents)
+      }
+    next = [...new Set(found.filter(isNew))]
   }
   return [...fresh.values()]
 }

@@ -8,6 +8,9 @@ import { maxAhead, PathReader } from './path-reader.ts'
 /** Maximum directories to read: with more changes of a file, git itself takes longer than the walk that this replaces. */
 const maxRead = 300
 
+/** Maximum pairs of trees that are compared for a renamed file, each of which may differ in thousands of files. */
+const maxCompared = 20
+
 /** The history of the lines of a file without the commits that left it as it was. */
 export type Lineage = {
   /** The newest commit after which the file is as in the commit that was asked for. */
@@ -28,6 +31,15 @@ export async function lineageOf(repo: Repository, dag: Dag, commit: Oid, path: s
   if (await hasMoreChanges(dag, reader, tip, maxRead)) throw new LeaveToGit('too much to read')
   const last = await nearest(dag, reader, tip)
   const parents = new Map<number, readonly number[]>()
+  const compared = new Set<string>()
+  const requireNoRename = async (parent: number, node: number): Promise<void> => {
+    const trees = [dag.tree(parent), dag.tree(node)] as const
+    if (compared.has(trees.join())) return
+    compared.add(trees.join())
+    if (compared.size > maxCompared) throw new LeaveToGit('too much to compare')
+    await nextTurn(dag)
+    await compareForRename(repo, ...trees)
+  }
   const open = [last]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (parents.has(node)) continue
@@ -35,7 +47,7 @@ export async function lineageOf(repo: Repository, dag: Dag, commit: Oid, path: s
     for (const parent of dag.parents(node)) {
       const isThere = (await blobAt(reader, parent)) !== undefined
       if (isThere) open.push(await nearest(dag, reader, parent))
-      else await requireNoRename(repo, dag, parent, node)
+      else await requireNoRename(parent, node)
       found.push(isThere ? open.at(-1)! : parent)
     }
     parents.set(node, found)
@@ -71,9 +83,9 @@ async function blobAt(reader: PathReader, node: number): Promise<string | undefi
   return entry?.slice(entry.indexOf(' ') + 1)
 }
 
-/** Blame continues in a file that the commit renamed, which it finds among those that the commit deleted. */
-async function requireNoRename(repo: Repository, dag: Dag, parent: number, node: number): Promise<void> {
-  const { files, truncated } = await changedFiles(repo, dag.tree(parent), dag.tree(node))
+/** Blame continues in a file that the commit renamed, which it finds among those that the commit deleted: then it is left to git. */
+async function compareForRename(repo: Repository, before: Oid, after: Oid): Promise<void> {
+  const { files, truncated } = await changedFiles(repo, before, after)
   if (truncated || files.some(({ status }) => status === 'deleted' || status === 'renamed'))
     throw new LeaveToGit('perhaps a renamed file')
 }

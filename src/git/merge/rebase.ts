@@ -9,6 +9,8 @@ import { mergeTrees } from './merge-trees.ts'
 
 /** Maximum commits of one rebase. */
 const maxCommits = 5000
+/** Bytes of new commits that are stored together: a message may have megabytes. */
+const storedBytes = 16 * 1024 * 1024
 
 /**
  * Rebases the commits of `head` that `onto` lacks, as `git rebase` does: oldest first, with their authors, without merges and
@@ -23,6 +25,7 @@ export async function rebaseCommits(
   const oids = await listCommitIds(repo, range, { order: 'topo', limit: maxCommits + 1 })
   if (oids.length > maxCommits) return 'conflict'
   const made: NewObject[] = []
+  let bytes = 0
   let tip: Pick<Commit, 'oid' | 'tree'> = await readTip(repo, onto)
   for (const oid of oids.reverse()) {
     const commit = await readTip(repo, oid)
@@ -43,6 +46,11 @@ export async function rebaseCommits(
     })
     made.push(...emptyTreeFor(tree), object)
     tip = { oid: object.oid, tree }
+    bytes += object.content.length
+    if (bytes > storedBytes) {
+      await storeObjects(repo, made.splice(0))
+      bytes = 0
+    }
   }
   await storeObjects(repo, made)
   return tip.oid

@@ -10,6 +10,8 @@ import type { RefFile } from './packed-refs.ts'
 
 /** Maximum number of objects read one by one; with more, git is faster. */
 const maxRead = 2000
+/** Objects read at a time, each of which may have megabytes. */
+const readAtOnce = 32
 
 /**
  * Creation times of the objects of all refs below a folder, in seconds: committer time of a commit, tagger time of an annotated tag, and 0 for others.
@@ -24,9 +26,9 @@ export async function creationTimes(repo: Repository, refs: readonly RefFile[], 
   })
   const unknown = [...times.keys()].filter((index) => times[index] === undefined)
   const many = unknown.length > maxRead ? await listTimes(repo, folder).catch(ignoreDamage) : undefined
-  for (let at = 0; at < unknown.length; at += maxRead)
+  for (let at = 0; at < unknown.length; at += readAtOnce)
     await Promise.all(
-      unknown.slice(at, at + maxRead).map(async (index) => {
+      unknown.slice(at, at + readAtOnce).map(async (index) => {
         const { oid } = refs[index]!
         times[index] = many?.get(oid) ?? (await readTime(repo, oid))
       }),
@@ -97,7 +99,8 @@ export async function commitsOf(repo: Repository, oids: readonly Oid[]): Promise
     else unknown.push(oid)
   }
   if (unknown.length > maxRead) return undefined
-  for (const [index, commit] of (await readCommits(repo, unknown)).entries())
-    if (commit) commits.set(unknown[index]!, commit.oid)
+  for (let at = 0; at < unknown.length; at += readAtOnce)
+    for (const [index, commit] of (await readCommits(repo, unknown.slice(at, at + readAtOnce))).entries())
+      if (commit) commits.set(unknown[at + index]!, commit.oid)
   return commits
 }

@@ -1,6 +1,7 @@
 import { as, type Variant } from '../../../api/endpoint.ts'
 import { type FoundCommit, findBelow, searchMessages } from '../../../git/history/message-search.ts'
-import { readCommit, readCommits } from '../../../git/objects/commits.ts'
+import { readCommitPage } from '../../../git/objects/commit-page.ts'
+import { readCommit } from '../../../git/objects/commits.ts'
 import { searchText } from '../../../git/objects/text-search.ts'
 import type { GroupSubject } from '../../groups/index.ts'
 import { CommitDetail, type CommitDetailRow } from '../../repository/index.ts'
@@ -60,7 +61,7 @@ async function findCommits({ ctx, search, page }: Search<unknown>, { sources, al
   const paged = pageOf({ found: newestFirst(found), complete: complete && all }, page)
   const projects = new Map(sources.toReversed().map(({ tip, project }) => [tip, project]))
   await using repo = await unionOf(ctx, sources)
-  const commits = await readCommits(
+  const commits = await readCommitPage(
     repo,
     paged.rows.map(({ oid }) => oid),
   )

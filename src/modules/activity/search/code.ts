@@ -1,7 +1,7 @@
 import { as, type Variant } from '../../../api/endpoint.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { searchMessages } from '../../../git/history/message-search.ts'
-import { readCommits } from '../../../git/objects/commits.ts'
+import { readCommitPage } from '../../../git/objects/commit-page.ts'
 import { searchText } from '../../../git/objects/text-search.ts'
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -110,7 +110,7 @@ export const commitsInProject: SearchScope<ProjectSubject> = {
       named ? { ...found, found: [named, ...found.found.filter((oid) => oid !== named)] } : found,
       page,
     )
-    const commits = (await readCommits(repo, paged.rows)).filter((commit) => commit !== undefined)
+    const commits = (await readCommitPage(repo, paged.rows)).filter((commit) => commit !== undefined)
     const rows = commits.map((commit): CommitDetailRow => ({ commit, project: within }))
     return as(CommitDetail, { ...paged, rows })
   },

@@ -37,6 +37,18 @@ function* numbers(seed: number) {
 }
 
 describe('GET /projects/:id/repository/files/:file_path/blame', () => {
+  test('a merge of many commits that lack the file costs little', async ({ world }) => {
+    const project = await storedProject(world)
+    const { repository } = project
+    const parents = Array.from({ length: 40 }, (_, index) =>
+      repository.commit({ [`of ${index % 25}`]: '1', f: null }, { branch: `b${index}`, parents: [] }),
+    )
+    const files = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`of ${index}`, '1']))
+    repository.commit({ ...files, f: 'a\n' }, { parents })
+    const found = await world.root.get(at(project, 'f'))
+    expect(shape(found.json)).toEqual(blameByGit(repository, 'f'))
+  })
+
   test.for<[string, Record<string, TestFile>]>([
     ['a folder', { '.mailmap/x': 'x' }],
     ['a submodule', { '.mailmap': { mode: '160000', oid: 'a'.repeat(40) as Oid } }],

@@ -4,7 +4,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
-import { readCommits } from '../../../git/objects/commits.ts'
+import { readCommitPage } from '../../../git/objects/commit-page.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { PipelineReferenceSchema, pipelineReference, statuses } from '../../ci/index.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
@@ -47,7 +47,7 @@ export const Job = entity({
     const { project } = rows[0]!
     if (!mayReadCommits(ctx, project)) return new Map()
     const shas = [...new Set(rows.map(({ status }) => status.pipeline.sha))]
-    const commits = await readCommits(openRepository(ctx, project), shas)
+    const commits = await readCommitPage(openRepository(ctx, project), shas)
     return new Map(shas.map((sha, index) => [sha, commits[index]]))
   },
   present({ status: row, project }, ctx, commits) {

@@ -7,6 +7,20 @@ const enc = encodeURIComponent
 const ids = (records: { id: string }[]) => records.map(({ id }) => id)
 
 describe('GET /projects/:id/repository/commits', () => {
+  test('commits whose messages are too large for one page are listed in smaller pages', async ({ world }) => {
+    const project = await storedProject(world)
+    const message = 'm'.repeat(7 * 1024 * 1024)
+    const made = Array.from({ length: 5 }, (_, index) => project.repository.commit({ a: `${index}` }, { message }))
+    project.repository.git('repack', '-adq')
+    const at = `/projects/${project.id}/repository/commits`
+    expect(await world.root.get(at)).toMatchObject({ status: 413 })
+    const listed: string[] = []
+    for (const page of [1, 2, 3]) listed.push(...ids((await world.root.get(`${at}?per_page=2&page=${page}`)).json))
+    expect(listed).toEqual(made.toReversed())
+    const contributors = await world.root.get(`/projects/${project.id}/repository/contributors`)
+    expect(contributors.json).toMatchObject([{ commits: 5 }])
+  })
+
   test('commits are those of git, page by page', async ({ world }) => {
     for (const seed of ['one', 'two', 'three']) {
       const project = await storedProject(world)

@@ -3,8 +3,8 @@ import { countedRows } from '../../../api/page.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { countCommits, type HistoryFilters, type HistoryPage, listCommitIds } from '../../../git/history/history.ts'
 import { period } from '../../../git/history/period.ts'
+import { readCommitPage } from '../../../git/objects/commit-page.ts'
 import type { Commit } from '../../../git/objects/commits.ts'
-import { readCommits } from '../../../git/objects/commits.ts'
 import { findEntry } from '../../../git/objects/trees.ts'
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -63,7 +63,7 @@ export async function commitsPage(
       ? (await followed(repo, history, order)).slice(skip, end)
       : await idsOf(repo, history, { order, skip, limit: page.perPage + 1 })
   const hasNext = found.length > page.perPage
-  const commits = await readCommits(repo, found.slice(0, page.perPage))
+  const commits = await readCommitPage(repo, found.slice(0, page.perPage))
   const ends = !hasNext && (found.length > 0 || skip === 0)
   return {
     rows: commits.filter((commit) => commit !== undefined),
