@@ -3,6 +3,7 @@ import type { Oid } from '../format/oid.ts'
 import { gitIn, TestGit } from '../testing.ts'
 import { TreeEdit } from './tree-edit.ts'
 import { listTree, TreeListing } from './tree-listing.ts'
+import { findEntry, readTreeAt } from './trees.ts'
 
 let world: TestGit
 beforeAll(async () => {
@@ -47,6 +48,7 @@ test('a recursive listing is that of git ls-tree, also of commits with common di
   }
 })
 
+const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904' as Oid
 const emptyBlob = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391' as Oid
 
 test('a listing of one directory has the modes of git ls-tree, and a change of a file keeps the others as they are stored', async () => {
@@ -124,6 +126,41 @@ test('a recursive listing of hundreds of thousands of files decodes only those o
   const tooWide = commitOf(1_000_001)
   await expect(listTree(made.repo, tooWide, '', { recursive: true })).rejects.toMatchObject({ kind: 'too_large' })
 })
+
+test.each([true, false])(
+  'a wide directory is listed and its entries are found without decoding all of them, packed: %s',
+  async (packed) => {
+    const made = await world.repository()
+    const name = (index: number) => `${index}`.padStart(40, '0')
+    const entries = Array.from({ length: 10_000 }, (_, index) =>
+      entry(index % 2 ? '100644' : '40000', name(index), index % 2 ? emptyBlob : emptyTree),
+    )
+    const wide = storeTree(made.gitDir, Buffer.concat(entries))
+    storeTree(made.gitDir, Buffer.alloc(0))
+    gitIn(made.gitDir, ['hash-object', '-w', '--stdin'])
+    const root = storeTree(made.gitDir, entry('40000', 'd', wide))
+    const commit = made.git('commit-tree', '-m', 'Wide', root) as Oid
+    if (packed) {
+      made.git('update-ref', 'refs/heads/main', commit)
+      made.git('repack', '-adq')
+    }
+    const listed = (await listTree(made.repo, commit, 'd'))!
+    expect(listed).toBeInstanceOf(TreeListing)
+    expect(listed.length).toBe(10_000)
+    expect(listed.slice(4999, 5001)).toEqual([
+      { mode: '040000', type: 'tree', oid: emptyTree, path: `d/${name(9998)}`, name: name(9998) },
+      { mode: '100644', type: 'blob', oid: emptyBlob, path: `d/${name(1)}`, name: name(1) },
+    ])
+    expect(await findEntry(made.repo, commit, `d/${name(7777)}`)).toMatchObject({
+      mode: '100644',
+      oid: emptyBlob,
+      sizeBytes: 0,
+    })
+    expect(await findEntry(made.repo, commit, `d/${name(7778)}`)).toMatchObject({ type: 'tree', oid: emptyTree })
+    expect(await findEntry(made.repo, commit, 'd/none')).toBeUndefined()
+    expect(await readTreeAt(made.repo, commit, 'd')).toHaveLength(10_000)
+  },
+)
 
 test('a recursive listing fails if a directory is missing or malformed', async () => {
   const made = await world.repository()

@@ -6,9 +6,18 @@ import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { damageIn } from '../runner/damage.ts'
 import { readCommit } from './commits.ts'
-import { type RawTree, readRawTree } from './raw-tree.ts'
+import { RawTree, readRawTree } from './raw-tree.ts'
 import { readLooseObject } from './read-object.ts'
-import { findEntry, MalformedTree, type PathEntry, readTreeAt, type TreeEntry, typeOfMode } from './trees.ts'
+import {
+  findEntry,
+  MalformedTree,
+  type PathEntry,
+  parseTree,
+  readContentAt,
+  type TreeEntry,
+  typeOfMode,
+  wideTreeBytes,
+} from './trees.ts'
 
 /** Entries of a listing; only those of a requested page are decoded. */
 export type PathEntries = Pick<readonly PathEntry[], 'length' | 'slice' | 'findIndex'>
@@ -27,8 +36,8 @@ export async function listTree(
 ): Promise<PathEntries | undefined> {
   const prefix = path === '' ? '' : `${path}/`
   if (!recursive) {
-    const entries = await readTreeAt(repo, commit, path)
-    return entries && inOrder(entries.map((entry) => ({ ...entry, path: prefix + entry.name })))
+    const entries = await listDirectory(repo, commit, path)
+    return entries instanceof TreeListing ? entries.withPrefix(prefix) : entries
   }
   const root = path === '' ? (await readCommit(repo, commit))?.tree : await directoryAt(repo, commit, path)
   if (!root) return undefined
@@ -38,6 +47,21 @@ export async function listTree(
     ? below.withPrefix(prefix)
     : below.map((entry) => ({ ...entry, path: prefix + entry.path }))
 }
+
+/** The entries of one directory. Those of a wide one are decoded when they are asked for. Cached. */
+const listDirectory = (repo: Repository, commit: Oid, path: string): Promise<PathEntries | undefined> =>
+  memoize(
+    repo,
+    `directory ${commit}:${path}`,
+    async (repo): Promise<TreeListing | readonly PathEntry[] | undefined> => {
+      const content = await readContentAt(repo, commit, path)
+      if (!content) return undefined
+      if (content.length > wideTreeBytes) return joined(repo, new Map([[commit, new RawTree(content)]]), commit)
+      const prefix = path === '' ? '' : `${path}/`
+      return inOrder(parseTree(content).map((entry) => ({ ...entry, path: prefix + entry.name })))
+    },
+    (entries) => (entries instanceof TreeListing ? entries.sizeBytes : entries.length * 300),
+  )
 
 /** Like a recursive `listTree`, for the tree with this id, to which paths are relative. */
 async function listBelow(repo: Repository, tree: Oid): Promise<TreeListing | readonly PathEntry[]> {
@@ -208,7 +232,7 @@ function ignoreMalformed(error: unknown): undefined {
 /** Entries between two yields to the event loop. */
 const stride = 50_000
 
-/** The entries below `root`. The same tree may occur at many paths, so the limit applies to the result. */
+/** The entries below `root`, of those trees that are given. The same tree may occur at many paths, so the limit applies to the result. */
 async function joined({ signal }: Repository, trees: ReadonlyMap<Oid, RawTree>, root: Oid): Promise<TreeListing> {
   const directories: Directory[] = []
   const places: Record<TreeEntry['type'], number[]> = { tree: [], blob: [], commit: [] }
@@ -231,7 +255,8 @@ async function joined({ signal }: Repository, trees: ReadonlyMap<Oid, RawTree>, 
     places[type].push(number, at)
     size += lineBytes + path.length
     if (size > maxListedBytes || ++entries > maxEntries) throw tooManyEntries()
-    if (type === 'tree') enter(trees.get(tree.oid(at))!, `${path}${tree.name(at)}/`)
+    const below = type === 'tree' ? trees.get(tree.oid(at)) : undefined
+    if (below) enter(below, `${path}${tree.name(at)}/`)
     if (steps % stride === 0) {
       await setImmediate()
       signal?.throwIfAborted()

@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { type Oid, oidBytes } from '../format/oid.ts'
 import { isTreePath, pathFromBytes, pathToBytes } from '../format/path-bytes.ts'
-import { memoize, setCached } from '../repository/memoize.ts'
+import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { blobSize } from './blobs.ts'
 import { objectContent, objectInfo } from './cat-file.ts'
@@ -34,7 +35,7 @@ export function readTree(repo: Repository, treeish: Oid): Promise<readonly TreeE
     `tree ${treeish}`,
     async (repo) => {
       const found = await readObject(repo, treeish, maxTreeBytes, 'tree')
-      return found?.content && parseTree(found.content)
+      return found?.content && parseInTurns(found.content)
     },
     (entries) => 200 * entries.length,
   )
@@ -53,27 +54,51 @@ export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promis
     repo,
     `tree ${treeish}:${path}`,
     async (repo) => {
-      if (isLoose(repo, treeish)) return readBelow(repo, treeish, path)
-      const spec = Buffer.concat([Buffer.from(`${treeish}:`), pathToBytes(path)])
-      const found = await objectContent(await repo.objects(), spec, maxTreeBytes)
-      // It does not exist, or is lost.
-      if (!found) return readBelow(repo, treeish, path)
-      return found.type === 'tree' && found.content ? parseTree(found.content) : undefined
+      const content = await readContentAt(repo, treeish, path)
+      return content && parseInTurns(content)
     },
     (entries) => 200 * entries.length,
   )
 }
 
-/** The tree at `path` below another: reads each on the way. Throws `unavailable` if the repository has lost one. */
-async function readBelow(repo: Repository, treeish: Oid, path: string): Promise<readonly TreeEntry[] | undefined> {
-  let entries = await readTree(repo, treeish)
+/**
+ * The content of the tree at `path` below another, or of this one if `path` is empty; not cached. `undefined` if there is none, or it is too large.
+ */
+export async function readContentAt(repo: Repository, treeish: Oid, path: string): Promise<Buffer | undefined> {
+  if (path === '') return (await readObject(repo, treeish, maxTreeBytes, 'tree'))?.content
+  if (!isTreePath(path)) return undefined
+  if (isLoose(repo, treeish)) return readBelow(repo, treeish, path)
+  const spec = Buffer.concat([Buffer.from(`${treeish}:`), pathToBytes(path)])
+  const found = await objectContent(await repo.objects(), spec, maxTreeBytes)
+  // It does not exist, or is lost.
+  if (!found) return readBelow(repo, treeish, path)
+  return found.type === 'tree' ? found.content : undefined
+}
+
+/** The content of the tree at `path` below another: reads each on the way. Throws `unavailable` if the repository has lost one. */
+async function readBelow(repo: Repository, treeish: Oid, path: string): Promise<Buffer | undefined> {
+  let oid = treeish
   for (const name of path.split('/')) {
-    const entry = entries?.find((candidate) => candidate.name === name)
+    const entry = await entryOf(repo, oid, '', name)
     if (entry?.type !== 'tree') return undefined
-    entries = await readTree(repo, entry.oid)
-    if (!entries) throw repo.damage(`tree ${entry.oid}`)
+    oid = entry.oid
   }
-  return entries
+  const found = await readObject(repo, oid, maxTreeBytes, 'tree')
+  if (!found) throw repo.damage(`tree ${oid}`)
+  return found.content
+}
+
+/** The entry of a name in the tree at `path` below another. A wide tree is neither decoded nor cached for it. */
+async function entryOf(repo: Repository, treeish: Oid, path: string, name: string): Promise<TreeEntry | undefined> {
+  const key = path === '' ? `tree ${treeish}` : `tree ${treeish}:${path}`
+  const known = getCached<readonly TreeEntry[]>(repo, key)
+  if (known) return known.find((candidate) => candidate.name === name)
+  const content = await readContentAt(repo, treeish, path)
+  if (!content) return undefined
+  if (content.length > wideTreeBytes) return entryIn(content, name)
+  const entries = parseTree(content)
+  setCached(repo, key, entries, 200 * entries.length)
+  return entries.find((candidate) => candidate.name === name)
 }
 
 /**
@@ -96,19 +121,18 @@ type SizedEntry = PathEntry & { sizeBytes: number | undefined }
 async function lookUpEntry(repo: Repository, treeish: Oid, path: string): Promise<SizedEntry | undefined> {
   const slash = path.lastIndexOf('/')
   const name = path.slice(slash + 1)
-  const folder = () => readTreeAt(repo, treeish, slash < 0 ? '' : path.slice(0, slash))
+  const inFolder = () => entryOf(repo, treeish, slash < 0 ? '' : path.slice(0, slash), name)
   if (isLoose(repo, treeish)) {
-    const entry = (await folder())?.find((candidate) => candidate.name === name)
+    const entry = await inFolder()
     return entry && { ...entry, path, sizeBytes: entry.type === 'blob' ? await blobSize(repo, entry.oid) : undefined }
   }
   // The directory has the mode, the object has the size: requests both concurrently.
-  const [entries, info] = await Promise.all([
-    folder(),
+  const [entry, info] = await Promise.all([
+    inFolder(),
     repo
       .objects()
       .then((objects) => objectInfo(objects, Buffer.concat([Buffer.from(`${treeish}:`), pathToBytes(path)]))),
   ])
-  const entry = entries?.find((candidate) => candidate.name === name)
   return entry && { ...entry, path, sizeBytes: entry.type === 'blob' ? info?.sizeBytes : undefined }
 }
 
@@ -121,19 +145,60 @@ export class MalformedTree extends Error {}
 /** Parses the content of a tree object, a sequence of `<mode> <name>\0<binary id>`. Throws `MalformedTree`. */
 export function parseTree(content: Buffer): TreeEntry[] {
   const entries: TreeEntry[] = []
-  for (let at = 0; at < content.length; ) {
-    const space = content.indexOf(0x20, at)
-    const nul = content.indexOf(0, space)
-    if (space < 0 || nul < 0 || nul + 1 + oidBytes > content.length)
-      throw new MalformedTree('a tree object is malformed')
-    const rawMode = content.toString('latin1', at, space)
-    const mode = canonicalMode(rawMode)
-    const oid = content.toString('hex', nul + 1, nul + 1 + oidBytes) as Oid
-    const entry = { name: pathFromBytes(content.subarray(space + 1, nul)), mode, type: typeOfMode(mode), oid }
-    entries.push(withoutZeros(rawMode) === withoutZeros(mode) ? entry : { ...entry, rawMode })
-    at = nul + 1 + oidBytes
-  }
+  parseSome(content, 0, Number.POSITIVE_INFINITY, entries)
   return entries
+}
+
+/** Larger trees have many thousands of entries. */
+export const wideTreeBytes = 512 * 1024
+
+const parsedInTurn = 10_000
+
+/** As `parseTree`; other requests have their turn during wide trees. */
+async function parseInTurns(content: Buffer): Promise<TreeEntry[]> {
+  if (content.length <= wideTreeBytes) return parseTree(content)
+  const entries: TreeEntry[] = []
+  for (let at = 0; at < content.length; await setImmediate()) at = parseSome(content, at, parsedInTurn, entries)
+  return entries
+}
+
+/** Adds up to `most` entries from an offset on; the offset after them. */
+function parseSome(content: Buffer, from: number, most: number, entries: TreeEntry[]): number {
+  let at = from
+  for (let left = most; at < content.length && left > 0; left--) {
+    const { space, nul, end } = partsAt(content, at)
+    entries.push(decoded(content, at, space, nul))
+    at = end
+  }
+  return at
+}
+
+/** The entry of a name, without those before it. Throws `MalformedTree`. */
+function entryIn(content: Buffer, name: string): TreeEntry | undefined {
+  const wanted = pathToBytes(name)
+  for (let at = 0; at < content.length; ) {
+    const { space, nul, end } = partsAt(content, at)
+    if (nul - space - 1 === wanted.length && wanted.equals(content.subarray(space + 1, nul)))
+      return decoded(content, at, space, nul)
+    at = end
+  }
+  return undefined
+}
+
+function partsAt(content: Buffer, at: number): { space: number; nul: number; end: number } {
+  const space = content.indexOf(0x20, at)
+  const nul = content.indexOf(0, space)
+  const end = nul + 1 + oidBytes
+  if (space < 0 || nul < 0 || end > content.length) throw new MalformedTree('a tree object is malformed')
+  return { space, nul, end }
+}
+
+function decoded(content: Buffer, at: number, space: number, nul: number): TreeEntry {
+  const rawMode = content.toString('latin1', at, space)
+  const mode = canonicalMode(rawMode)
+  const oid = content.toString('hex', nul + 1, nul + 1 + oidBytes) as Oid
+  const entry = { name: pathFromBytes(content.subarray(space + 1, nul)), mode, type: typeOfMode(mode), oid }
+  return withoutZeros(rawMode) === withoutZeros(mode) ? entry : { ...entry, rawMode }
 }
 
 const withoutZeros = (mode: string) => (mode.startsWith('0') ? mode.replace(/^0+/, '') : mode)
