@@ -25,6 +25,17 @@ describe('protections of an archive of the reference product', () => {
     expect(body).toContain('protected_ref_access: 3')
   })
 
+  test('administrators alone may unprotect a branch that no one could', async ({ world }) => {
+    const get = await imported(world, {
+      protected_branches: [
+        { ...main, push_access_levels: [{ access_level: 0 }], unprotect_access_levels: [{ access_level: 0 }] },
+      ],
+    })
+    expect(await get('/protected_branches')).toMatchObject([
+      { push_access_levels: [{ access_level: 0 }], unprotect_access_levels: [{ access_level: 60 }] },
+    ])
+  })
+
   test('approval rules are imported with the users and branches that are found', async ({ world }) => {
     const ann = await world.user()
     const user = { id: 11, username: ann.username, email: `${ann.username}@example.com` }

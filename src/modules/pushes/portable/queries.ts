@@ -35,6 +35,12 @@ function onlyFound(record: PortableRecord, { lostName, leaveOut }: Amending): Po
   return { ...record, user: null, access_level: accessLevels.administrators }
 }
 
+/** Archives of earlier releases have branches that no one may unprotect, which means the same as administrators. */
+const withUnprotectLevel = (record: PortableRecord): PortableRecord =>
+  record['action'] === 'unprotect' && record['access_level'] === accessLevels.noOne
+    ? { ...record, access_level: accessLevels.administrators }
+    : record
+
 /** Leaves out expressions that no request could set: a push that they would check could not be judged. */
 function withUsable(record: PortableRecord, { leaveOut }: Amending): PortableRecord {
   const unusable = unusableExpressions(record)
@@ -86,7 +92,7 @@ export const pushesRelations: readonly Relation[] = [
       user: { ...participantOrNull, column: 'user_id' },
       of_group: orNull(informs('nullif(t.group_id is not null, false)', flag)),
     },
-    amend: onlyFound,
+    amend: (record, amending) => onlyFound(withUnprotectLevel(record), amending),
     repeats: 'skip',
   },
   {

@@ -7,7 +7,7 @@ import type { Level } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { loadProject } from '../../projects/index.ts'
 import { hostileRefs, storedProject } from '../../repository/commits/testing.ts'
-import { deleteProtectedRef } from '../protected-refs/queries.ts'
+import { deleteGrants, deleteProtectedRef, insertGrants } from '../protected-refs/queries.ts'
 import { changeProtectedRef, protectRef } from '../protected-refs/service.ts'
 
 const rulesOf = (id: number) => `/projects/${id}/protected_branches`
@@ -147,6 +147,12 @@ describe('protected branches', () => {
       400,
       { error: 'allowed_to_push[0][access_level] does not have a valid value' },
     ],
+    [{ name: 'x', unprotect_access_level: 0 }, 400, { error: 'unprotect_access_level does not have a valid value' }],
+    [
+      { name: 'x', allowed_to_unprotect: [{ access_level: 0 }] },
+      400,
+      { error: 'allowed_to_unprotect[0][access_level] does not have a valid value' },
+    ],
     [{ name: 'x', allowed_to_push: [{ user_id: 999999 }] }, 422, { error: 'User is not a member of the project' }],
     [
       { name: 'x', allowed_to_merge: [{ group_id: 999999 }] },
@@ -246,6 +252,35 @@ describe('protected branches', () => {
     expect((await mia.send('PATCH', at(id, 'main'), { json: { allow_force_push: true } })).status).toBe(403)
     expect((await ann.send('PATCH', at(id, 'main'), { json: { allow_force_push: true } })).status).toBe(200)
     expect((await ann.delete(at(id, 'main'))).status).toBe(204)
+  })
+
+  test('PATCH of a protected branch with the level 0 for unprotecting is a 400', async ({ world }) => {
+    const { mia, id } = await maintained(world)
+    await mia.post(rulesOf(id), { name: 'main' })
+    const json = { allowed_to_unprotect: [{ access_level: 0 }] }
+    expect(await mia.send('PATCH', at(id, 'main'), { json })).toMatchObject({
+      status: 400,
+      json: { error: 'allowed_to_unprotect[0][access_level] does not have a valid value' },
+    })
+  })
+
+  test('a branch that an earlier release let no one unprotect is changed and unprotected by administrators only', async ({
+    world,
+  }) => {
+    const { mia, id } = await maintained(world)
+    const rule = (await mia.post(rulesOf(id), { name: 'main' })).json
+    await world.db.transaction(async (tx) => {
+      await deleteGrants(tx, rule.id, 'unprotect')
+      await insertGrants(tx, rule.id, 'unprotect', [{ access_level: 0, user_id: null, group_id: null }])
+    })
+    const patch = (who: Client) => who.send('PATCH', at(id, 'main'), { json: { allow_force_push: true } })
+    expect((await patch(mia)).status).toBe(403)
+    expect((await mia.delete(at(id, 'main'))).status).toBe(403)
+    expect(await patch(world.root)).toMatchObject({
+      status: 200,
+      json: { allow_force_push: true, unprotect_access_levels: [level(0, 'No one')] },
+    })
+    expect((await world.root.delete(at(id, 'main'))).status).toBe(204)
   })
 
   test('one of eight concurrent removals of a protected branch succeeds', async ({ world }) => {

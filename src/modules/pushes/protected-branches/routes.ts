@@ -40,9 +40,9 @@ export const protectedBranchRoutes = [
     allow: 'admin_protected_ref',
     params: Params({
       name: Filled({ description: 'Name; `*` matches any text' }),
-      push_access_level: levelParam('push; default: 40'),
-      merge_access_level: levelParam('merge; default: 40'),
-      unprotect_access_level: levelParam('unprotect; default: 40'),
+      push_access_level: levelParam('push', 'push; default: 40'),
+      merge_access_level: levelParam('merge', 'merge; default: 40'),
+      unprotect_access_level: levelParam('unprotect', 'unprotect; default: 40'),
       allowed_to_push: allowedParam('push'),
       allowed_to_merge: allowedParam('merge'),
       allowed_to_unprotect: allowedParam('unprotect'),

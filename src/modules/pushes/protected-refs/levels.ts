@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { accessLevel, nullable } from '../../../api/schema.ts'
-import type { AccessRow } from './queries.ts'
+import type { AccessRow, RefAction } from './queries.ts'
 
 /** Numbers of the roles in a protection rule, in the API and the database. */
-export const accessLevels = { nobody: 0, developers: 30, maintainers: 40, administrators: 60 } as const
+export const accessLevels = { noOne: 0, developers: 30, maintainers: 40, administrators: 60 } as const
 
 const descriptions: Readonly<Record<number, string>> = {
   0: 'No one',
@@ -11,6 +11,10 @@ const descriptions: Readonly<Record<number, string>> = {
   40: 'Maintainers',
   60: 'Instance admins',
 }
+
+/** Levels that an action can have. An action that no one has is refused for all, but administrators can always unprotect a ref. */
+export const levelsFor = (action: RefAction): number[] =>
+  Object.values(accessLevels).filter((level) => action !== 'unprotect' || level !== accessLevels.noOne)
 
 /** One entry of `push_access_levels` and similar lists. */
 export const AccessLevel = Type.Object(

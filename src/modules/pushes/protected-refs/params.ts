@@ -1,23 +1,21 @@
 import { Flag, Id, List, OneOf, Optional, Params } from '../../../api/params/types.ts'
-import { accessLevels } from './levels.ts'
-import type { Grant } from './queries.ts'
+import { levelsFor } from './levels.ts'
+import type { Grant, RefAction } from './queries.ts'
 
-const levels = Object.values(accessLevels)
+/** `push_access_level` and its like; `what` describes the action. */
+export const levelParam = (action: RefAction, what: string) =>
+  Optional(OneOf(levelsFor(action), { levels: true, description: `Lowest access level that may ${what}` }))
 
-/** `push_access_level` and its like. */
-export const levelParam = (what: string) =>
-  Optional(OneOf(levels, { levels: true, description: `Lowest access level that may ${what}` }))
-
-const holder = {
+const holderOf = (action: RefAction) => ({
   user_id: Optional(Id({ description: 'ID of a project member' })),
   group_id: Optional(Id({ description: 'ID of an ancestor group or of a group with which the project is shared' })),
-  access_level: Optional(OneOf(levels, { levels: true, description: 'Lowest access level that may do it' })),
-}
+  access_level: Optional(OneOf(levelsFor(action), { levels: true, description: 'Lowest access level that may do it' })),
+})
 
 /** `allowed_to_push` and its like. */
-export const allowedParam = (what: string) =>
+export const allowedParam = (action: RefAction, what: string = action) =>
   Optional(
-    List(Params(holder, { exactlyOneOf: ['user_id', 'group_id', 'access_level'] }), {
+    List(Params(holderOf(action), { exactlyOneOf: ['user_id', 'group_id', 'access_level'] }), {
       maxItems: 200,
       tier: 'starter',
       description: `Who may ${what}: one access level, user or group per entry`,
@@ -25,12 +23,12 @@ export const allowedParam = (what: string) =>
   )
 
 /** The same for an existing rule: an entry with an `id` is changed or, with `_destroy`, removed; others are added. */
-export const changedParam = (what: string) =>
+export const changedParam = (action: RefAction) =>
   Optional(
     List(
       Params(
         {
-          ...holder,
+          ...holderOf(action),
           id: Optional(Id({ description: 'ID of an existing entry' })),
           _destroy: Flag({ default: false, description: 'Removes the entry' }),
         },
@@ -39,7 +37,7 @@ export const changedParam = (what: string) =>
       {
         maxItems: 200,
         tier: 'starter',
-        description: `Who else may ${what}: one access level, user or group per entry; entries with an ID update existing ones`,
+        description: `Who else may ${action}: one access level, user or group per entry; entries with an ID update existing ones`,
       },
     ),
   )

@@ -54,16 +54,19 @@ export const loadProtected = async (db: Db, projectId: number): Promise<Pick<Pro
 
 /**
  * Whether a rule grants the caller an action. Administrators have every action that any role has, but not those that no
- * role has.
+ * role has, except that they can always unprotect: otherwise no one could ever change or remove the rule.
  */
 export const isGranted = (
   rule: Pick<ProtectedRefRow, 'access'>,
   action: RefAction,
   caller: Caller,
   level: number,
-): boolean => caller !== null && rule.access.some((row) => row.action === action && includes(row, caller.admin, level))
+): boolean =>
+  caller !== null &&
+  ((action === 'unprotect' && caller.admin) ||
+    rule.access.some((row) => row.action === action && includes(row, caller.admin, level)))
 
 function includes({ access_level, includes_caller }: AccessRow, admin: boolean, level: number): boolean {
-  if (access_level === accessLevels.nobody) return false
+  if (access_level === accessLevels.noOne) return false
   return admin || (access_level === null ? includes_caller : level >= access_level)
 }

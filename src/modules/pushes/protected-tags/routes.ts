@@ -32,8 +32,8 @@ export const protectedTagRoutes = [
     allow: 'admin_protected_ref',
     params: Params({
       name: Filled({ description: 'Name; `*` matches any text' }),
-      create_access_level: levelParam('create matching tags; default: 40'),
-      allowed_to_create: allowedParam('create it'),
+      create_access_level: levelParam('create', 'create matching tags; default: 40'),
+      allowed_to_create: allowedParam('create', 'create it'),
     }),
     returns: ProtectedTag,
     handle: ({ subject, params, ctx }) =>
