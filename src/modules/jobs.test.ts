@@ -92,17 +92,20 @@ test('jobs that contact other servers, or whose number at once is limited, are s
   expect(unlimited).toEqual([])
 })
 
-test.for(['rebase_source', 'delete_merged_branches', 'housekeep_repository', 'housekeep_after_pushes'])(
-  '%s takes few slots, however often one user requests it, because it may take minutes',
-  async (name) => {
-    const job = jobs.find((each) => each.name === name)!
-    const limits = new Limits()
-    const ofJob = async (n: number) =>
-      limits.enter(
-        `${name} ${n}`,
-        (await job.limits!({ mergeRequestId: n, projectId: n, actorId: 1 }, {} as Ctx, 'caller ann'))!,
-      )
-    const tries = await Promise.all(Array.from({ length: 100 }, (_, n) => ofJob(n)))
-    expect(tries.filter((each) => 'leave' in each).length).toBeLessThanOrEqual(jobsAtOnce / 2)
-  },
-)
+test.for([
+  'rebase_source',
+  'delete_merged_branches',
+  'housekeep_repository',
+  'housekeep_after_pushes',
+  'housekeep_side_repository',
+])('%s takes few slots, however often one user requests it, because it may take minutes', async (name) => {
+  const job = jobs.find((each) => each.name === name)!
+  const limits = new Limits()
+  const ofJob = async (n: number) =>
+    limits.enter(
+      `${name} ${n}`,
+      (await job.limits!({ mergeRequestId: n, projectId: n, actorId: 1 }, {} as Ctx, 'caller ann'))!,
+    )
+  const tries = await Promise.all(Array.from({ length: 100 }, (_, n) => ofJob(n)))
+  expect(tries.filter((each) => 'leave' in each).length).toBeLessThanOrEqual(jobsAtOnce / 2)
+})

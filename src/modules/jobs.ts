@@ -50,12 +50,12 @@ import { removeRepositoryLeftovers } from './projects/repositories/jobs.ts'
 import { checkDueRepositories, checkRepository } from './projects/repository-checks/jobs.ts'
 import { refreshSketches } from './projects/sketches/jobs.ts'
 import { housekeepRepository } from './pushes/housekeeping/jobs.ts'
+import { housekeepSideRepository, refreshSideRepository } from './pushes/housekeeping/side-jobs.ts'
 import { housekeepAfterPushes, refreshRepository } from './pushes/pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/pushes/recovery.ts'
 import {
   checkDueSideRepositories,
   checkSideRepository,
-  refreshSideRepository,
   removeSideRepositories,
 } from './pushes/side-repositories/jobs.ts'
 import { refreshRegistrySize } from './registry/blobs/jobs.ts'
@@ -158,6 +158,7 @@ export const jobs: readonly Job<any>[] = [
   refreshSnippetJob,
   removeIncompleteSnippets,
   refreshSideRepository,
+  housekeepSideRepository,
   checkDueSideRepositories,
   checkSideRepository,
   removeSideRepositories,

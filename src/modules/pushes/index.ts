@@ -1,6 +1,7 @@
 export { canMergeInto } from './branch-access/can-merge.ts'
 export { canPushToBranch } from './branch-access/can-push.ts'
 export { collaborationBranches, mayPushToBranch } from './branch-access/collaboration.ts'
+export { refreshSideRepository } from './housekeeping/side-jobs.ts'
 export { type Access as LfsAccess, lfsAccess, lfsAccessStill } from './large-files/access.ts'
 export { type Asked, answerBatch } from './large-files/batch.ts'
 export { checkLargeFiles } from './large-files/check.ts'
@@ -65,7 +66,6 @@ export { inTurn, retryWhileStale } from './pushes/writers.ts'
 export { commitToSideRepository, mainRefOf, type SideEdit } from './side-commits/commit.ts'
 export { checkSideRepositories } from './side-repositories/check.ts'
 export {
-  refreshSideRepository,
   /** @public */
   removeSideRepositories,
 } from './side-repositories/jobs.ts'

@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { needsSketches } from '../../../git/likeness/sketches.ts'
-import { countLooseRefs } from '../../../git/refs/ref-files.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { needsGraph } from '../../../git/transfer/graph-need.ts'
-import { packRefs, writeCommitGraph } from '../../../git/transfer/maintenance.ts'
+import { writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import type { JobLimits } from '../../../jobs/limits.ts'
 import {
@@ -15,10 +14,8 @@ import {
   refreshSketches,
   saveRepositoryFacts,
 } from '../../projects/index.ts'
+import { packManyRefs } from './loose-refs.ts'
 import { repositoryFacts } from './repository-facts.ts'
-
-/** Maximum loose refs; more make listing refs slow. */
-const looseRefs = 500
 
 /** Of jobs that pack a repository, which may take minutes: maximum at once, and of them those that one user caused. Two users leave one. */
 const [packedAtOnce, packedOfOne] = [4, 2]
@@ -65,7 +62,7 @@ export const refreshRepository = job({
     if (!project) return
     const repo = openRepository(ctx, project)
     if (!(await repo.exists())) return
-    if ((await countLooseRefs(repo)) > looseRefs) await packRefs(repo)
+    await packManyRefs(repo)
     if (await needsGraph(repo)) await writeCommitGraph(repo)
     await saveRepositoryFacts(ctx.db, projectId, await repositoryFacts(repo, project.default_branch))
     if (await needsSketches(repo)) await ctx.transaction((tx) => enqueue(tx, refreshSketches, { projectId }))

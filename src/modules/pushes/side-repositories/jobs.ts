@@ -1,63 +1,22 @@
 import { Type } from 'typebox'
-import type { Ctx } from '../../../api/ctx.ts'
 import { deleteFiles } from '../../../db/held-files.ts'
-import { countLooseRefs } from '../../../git/refs/ref-files.ts'
-import type { Repository } from '../../../git/repository/repository.ts'
-import { packRefs, repositorySize } from '../../../git/transfer/maintenance.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import {
   checkQueue,
   checkSchedule,
-  dueHousekeeping,
   isDamaged,
-  packRepository,
   projectRepositoryDir,
   saveWikiCheck,
-  saveWikiSize,
   setAside,
 } from '../../projects/index.ts'
 import { openSideRepository } from './open.ts'
 import {
   abandonedSideRepositories,
   deleteSideRepository,
-  findSideHousekeeping,
   findSideRepositoryById,
   saveSideCheck,
-  saveSideHousekeeping,
-  saveSideSize,
   sideRepositoriesDueForCheck,
 } from './queries.ts'
-
-/** More loose refs make listing refs slow. */
-const maxLooseRefs = 500
-
-/** Runs after pushes (src/reactions.ts): packs the repository when enough pushes have accumulated, and measures it. */
-export const refreshSideRepository = job({
-  name: 'refresh_side_repository',
-  input: Type.Object({ sideRepositoryId: Type.Integer() }),
-  key: ({ sideRepositoryId }) => `refresh_side_repository:${sideRepositoryId}`,
-  throttled: true,
-  attempts: 6,
-  async run({ sideRepositoryId }, ctx) {
-    const row = await findSideRepositoryById(ctx.db, sideRepositoryId)
-    if (!row) return
-    const repo = openSideRepository(ctx, row)
-    if (!(await repo.exists())) return
-    if ((await countLooseRefs(repo)) > maxLooseRefs) await packRefs(repo)
-    await packWhenDue(ctx, sideRepositoryId, repo)
-    const bytes = await repositorySize(repo.gitDir)
-    await saveSideSize(ctx.db, sideRepositoryId, bytes)
-    if (row.project_id !== null) await saveWikiSize(ctx.db, row.project_id, bytes)
-  },
-})
-
-async function packWhenDue(ctx: Ctx, id: number, repo: Repository): Promise<void> {
-  const counts = await findSideHousekeeping(ctx.db, id)
-  const [kind] = counts ? dueHousekeeping(counts, ctx.settings) : []
-  if (!counts || kind === undefined) return
-  const done = await packRepository(ctx, repo, kind)
-  await saveSideHousekeeping(ctx.db, id, done, counts.pushes)
-}
 
 const atOnce = 100
 

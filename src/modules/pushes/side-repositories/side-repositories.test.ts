@@ -1,32 +1,17 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, truncate, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { jobKeysLike } from '../../../../test/jobs.ts'
 import { deleteProject } from '../../../../test/tables/projects.ts'
-import {
-  ageSideCheck,
-  hasSideRepository,
-  manySidePushes,
-  sideRepositoryRows,
-} from '../../../../test/tables/side-repositories.ts'
-import { type TestGroup, test, World } from '../../../../test/world.ts'
+import { ageSideCheck, hasSideRepository } from '../../../../test/tables/side-repositories.ts'
+import { test, World } from '../../../../test/world.ts'
 import { removeRepositoryLeftovers } from '../../projects/repositories/jobs.ts'
-import { projectRepositoryDir } from '../../projects/repositories/location.ts'
-import { commitToSideRepository } from '../side-commits/commit.ts'
 import { checkSideRepositories } from './check.ts'
-import { checkDueSideRepositories, checkSideRepository, refreshSideRepository, removeSideRepositories } from './jobs.ts'
-import { openSideRepository } from './open.ts'
-import { createSideRepository, findSideRepositoryById, type SideHolder, saveSideSize } from './queries.ts'
-
-async function written(world: World, holder: SideHolder) {
-  const ctx = await contextFor(world, world.root)
-  const row = await ctx.transaction((tx) => createSideRepository(tx, holder))
-  await commitToSideRepository(ctx, row, { message: 'First', edits: [{ path: 'a.md', content: 'a' }] })
-  const dir = projectRepositoryDir(ctx, row)
-  return { ctx, row, dir }
-}
+import { checkDueSideRepositories, checkSideRepository, removeSideRepositories } from './jobs.ts'
+import { createSideRepository, saveSideSize } from './queries.ts'
+import { written } from './testing.ts'
 
 describe('side repositories', () => {
   test('concurrent creations for one holder give one repository', async ({ world }) => {
@@ -52,57 +37,6 @@ describe('side repositories', () => {
     await removeSideRepositories.run({}, ofProject.ctx)
     expect([existsSync(ofProject.dir), await hasSideRepository(world, ofProject.row.id)]).toEqual([false, false])
     expect([existsSync(ofGroup.dir), await hasSideRepository(world, ofGroup.row.id)]).toEqual([true, true])
-  })
-
-  test('a job after pushes measures the repository, for the statistics of the project too', async ({ world }) => {
-    const { id } = await world.project()
-    const { ctx, row } = await written(world, { kind: 'project_wiki', id })
-    const other = await written(world, { kind: 'project_wiki', id: (await world.project()).id })
-    await refreshSideRepository.run({ sideRepositoryId: row.id }, ctx)
-    expect((await findSideRepositoryById(ctx.db, other.row.id))!.size).toBe(0)
-    const { size } = (await findSideRepositoryById(ctx.db, row.id))!
-    expect(size).toBeGreaterThan(0)
-    const { json } = await world.root.get(`/projects/${id}?statistics=true`)
-    expect(json.statistics).toMatchObject({ wiki_size: size, storage_size: size + json.statistics.repository_size })
-  })
-
-  test('the wikis of a group, its subgroups and their projects are in its statistics', async ({ world }) => {
-    const top = await world.group()
-    const inner = await world.group({ parent: top })
-    const project = await world.project({ group: inner })
-    const sizes: number[] = []
-    for (const holder of [
-      { kind: 'group_wiki', id: top.id },
-      { kind: 'group_wiki', id: inner.id },
-      { kind: 'project_wiki', id: project.id },
-    ] as const) {
-      const { ctx, row } = await written(world, holder)
-      await refreshSideRepository.run({ sideRepositoryId: row.id }, ctx)
-      sizes.push((await findSideRepositoryById(ctx.db, row.id))!.size)
-    }
-    const [ofTop, ofInner, ofProject] = sizes
-    const statistics = async ({ id, path }: TestGroup) =>
-      (await world.root.get(`/groups?statistics=true&search=${path}`)).json.find(
-        (each: { id: number }) => each.id === id,
-      ).statistics
-    const outer = await statistics(top)
-    expect(outer.wiki_size).toBe(ofTop! + ofInner! + ofProject!)
-    expect(outer.storage_size).toBe(outer.wiki_size + outer.repository_size)
-    expect((await statistics(inner)).wiki_size).toBe(ofInner! + ofProject!)
-  })
-
-  test('a repository is packed once enough pushes have accumulated', async ({ world }) => {
-    const { id } = await world.project()
-    const { ctx, row, dir } = await written(world, { kind: 'project_wiki', id })
-    const packs = async () => (await readdir(join(dir, 'objects/pack'))).filter((name) => name.endsWith('.pack'))
-    await refreshSideRepository.run({ sideRepositoryId: row.id }, ctx)
-    expect(await packs()).toEqual([])
-    await manySidePushes(world, row.id)
-    await refreshSideRepository.run({ sideRepositoryId: row.id }, ctx)
-    expect(await packs()).toHaveLength(1)
-    const [now] = await sideRepositoryRows(world, { project_id: id }, 'pushes', 'incremental_at')
-    expect(now.incremental_at).toBe(now.pushes)
-    expect(await openSideRepository(ctx, row).exists()).toBe(true)
   })
 
   test('a check reports missing, foreign and unowned repositories, and none that are in order', async () => {
