@@ -15,7 +15,7 @@ export {
 export type { LockRow } from './large-files/lock-queries.ts'
 export { type LockPage, lockFile, lockPage, unlockFile } from './large-files/lock-service.ts'
 export { deleteSigningKeys, digestsOfLargeFiles, filesAmong, linkAllFrom, linkFrom } from './large-files/queries.ts'
-export { sizesOf, storeFile } from './large-files/service.ts'
+export { addFiles, requireSize, sizesOf, storeBytes, storeFile } from './large-files/service.ts'
 export { sizeViolation } from './large-files/size-limit.ts'
 export { openStorage, type Storage } from './large-files/storage.ts'
 export { largeFilesRelation, pushesRelations } from './portable/queries.ts'

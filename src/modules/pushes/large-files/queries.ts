@@ -47,22 +47,32 @@ export const filesAmong = (db: Db, projectIds: readonly number[], oids: readonly
  * again.
  */
 const link = (projectId: number, rows: Sql): Sql => sql`
-  with linked as (insert into large_files (project_id, oid, size) ${rows} on conflict do nothing returning size),
+  with linked as (insert into large_files (project_id, oid, size) ${rows} on conflict do nothing returning oid, size),
   counted as (${countLinkedFiles(projectId)})
-  select 1
+  select oid, size
   from linked
+  order by oid
 `
 
-/** Adds a file, whose bytes are stored, to a project. False if the project has it already or is being deleted. */
-export const linkFile = async (tx: Tx, projectId: number, { oid, size }: LargeFileRow): Promise<boolean> =>
-  (await tx.run(
+/**
+ * Adds files, whose bytes are stored, to a project. Returns those that it did not have; none if it is being deleted. In order, so that
+ * concurrent transactions do not wait for each other.
+ */
+export const linkFiles = (tx: Tx, projectId: number, files: readonly LargeFileRow[]): Promise<LargeFileRow[]> =>
+  tx.rows(
+    largeFileRow,
     link(
       projectId,
       sql`
-        select id, ${oid}::text, ${size}::bigint from projects where id = ${projectId} and not deleting for key share
+        select p.id, f.oid, f.size
+        from projects p,
+          unnest(${files.map(({ oid }) => oid)}::text[], ${files.map(({ size }) => size)}::bigint[]) as f (oid, size)
+        where p.id = ${projectId} and not p.deleting
+        order by f.oid
+        for key share of p
       `,
     ),
-  )) > 0
+  )
 
 /**
  * Adds those of the given files that the source project has. Locks the rows of the source until the transaction ends;

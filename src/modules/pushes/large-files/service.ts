@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream'
 import { accountOf } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
-import { emit } from '../../../events/log.ts'
+import { emitAll } from '../../../events/log.ts'
 import { Failure, forbidden, notFound } from '../../../kernel/failure.ts'
-import { filesAmong, type LargeFileRow, linkFile, linkFrom } from './queries.ts'
+import { filesAmong, type LargeFileRow, linkFiles, linkFrom } from './queries.ts'
 import { sizeViolationWith } from './size-limit.ts'
 import { projectsOf, type Storage } from './storage.ts'
 
@@ -31,11 +31,52 @@ export async function claimFiles(ctx: Ctx, storage: Storage, oids: readonly Dige
 export const isTooLarge = (ctx: Ctx, sizeBytes: number): boolean =>
   ctx.settings.max_lfs_object_size > 0 && sizeBytes > ctx.settings.max_lfs_object_size * mebibyte
 
+/** Throws `too_large` if a file exceeds the size limit of the installation. */
+export function requireSize(ctx: Ctx, sizeBytes: number): void {
+  if (isTooLarge(ctx, sizeBytes)) throw new Failure('too_large', 'The object is too large')
+}
+
 /**
- * Stores a file of a project, reading the stream once. Throws `unprocessable` unless size and digest match those
- * announced; stores nothing then, nor of an interrupted stream. Bytes and row are durable when this resolves. `requireStill` may refuse
- * the file once its bytes are there and no lock is waited for any more.
+ * Stores the bytes of a file, reading the stream once. Throws `unprocessable` unless size and digest match those announced; stores nothing
+ * then, nor of an interrupted stream. The bytes are durable when this resolves, and collected after a day unless a project gets the file.
  */
+export async function storeBytes(ctx: Ctx, { oid, size }: LargeFileRow, bytes: Readable): Promise<void> {
+  requireSize(ctx, size)
+  await ctx.blobs.put(bytes, { digest: oid, sizeBytes: size })
+}
+
+/**
+ * Adds files, whose bytes are stored, to a project: all or none, durably. `requireStill` may refuse them once no lock is waited for any
+ * more.
+ */
+export async function addFiles(
+  ctx: Ctx,
+  projectId: number,
+  files: readonly LargeFileRow[],
+  requireStill?: () => Promise<unknown>,
+): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const added = await linkFiles(tx, projectId, files)
+    await requireStill?.()
+    if (added.length > 0) {
+      // With those of concurrent uploads: each waits for the others' transactions.
+      const bytes = added.reduce((sum, { size }) => sum + size, 0)
+      const tooMuch = await sizeViolationWith(ctx, tx, projectId, bytes)
+      if (tooMuch !== undefined) throw forbidden(tooMuch)
+      const actorId = accountOf(ctx.actor!)
+      await emitAll(
+        tx,
+        added.map((payload) => ({ kind: 'large_file_stored', projectId, actorId, payload })),
+      )
+    }
+    if (added.length === files.length) return
+    // A client repeats an upload without having waited for the response, or the project is gone.
+    const oids = files.map(({ oid }) => oid)
+    if ((await filesAmong(tx, [projectId], oids)).length < oids.length) throw notFound('Project')
+  })
+}
+
+/** Stores a file of a project, as `storeBytes` and `addFiles` do. */
 export async function storeFile(
   ctx: Ctx,
   projectId: number,
@@ -43,24 +84,6 @@ export async function storeFile(
   bytes: Readable,
   requireStill?: () => Promise<unknown>,
 ): Promise<void> {
-  const { oid, size } = file
-  if (isTooLarge(ctx, size)) throw new Failure('too_large', 'The object is too large')
-  await ctx.blobs.put(bytes, { digest: oid, sizeBytes: size })
-  await ctx.transaction(async (tx) => {
-    const isLinked = await linkFile(tx, projectId, file)
-    await requireStill?.()
-    if (isLinked) {
-      // With those of concurrent uploads: each waits for the others' transactions.
-      const tooMuch = await sizeViolationWith(ctx, tx, projectId, size)
-      if (tooMuch !== undefined) throw forbidden(tooMuch)
-      await emit(tx, {
-        kind: 'large_file_stored',
-        projectId,
-        actorId: accountOf(ctx.actor!),
-        payload: { oid, size },
-      })
-    }
-    // The client repeats an upload without having waited for the response, or the project is gone.
-    else if ((await filesAmong(tx, [projectId], [oid])).length === 0) throw notFound('Project')
-  })
+  await storeBytes(ctx, file, bytes)
+  await addFiles(ctx, projectId, [file], requireStill)
 }

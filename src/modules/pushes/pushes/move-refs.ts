@@ -13,6 +13,11 @@ export type MoveOptions = Partial<PushMode> & {
   readonly refusal?: (reason: string) => Failure
   /** Stores the new objects, in parallel with the decision and the journal. Default: they are stored already. */
   readonly store?: () => Promise<void>
+  /**
+   * Writes the rows that the new objects need, before the refs move: a crash in between leaves rows without a commit, which are harmless.
+   * Not called if the move is refused.
+   */
+  readonly link?: () => Promise<void>
   /** Push options. Default: none. */
   readonly options?: readonly string[]
 }
@@ -26,13 +31,14 @@ export function moveRefs(
   projectId: number,
   repo: Repository,
   changes: readonly RefChange[],
-  { transport = 'api', refusal, store = async () => {}, options = [], ...mode }: MoveOptions = {},
+  { transport = 'api', refusal, store = async () => {}, link, options = [], ...mode }: MoveOptions = {},
 ): Promise<'moved' | 'stale'> {
   const push = { projectId, actorId: ctx.actor?.id ?? null, transport, options, changes }
   let main: string | null = null
   const refuse = (reason: string, byPushRule = false) => (refusal ?? (byPushRule ? invalid : forbidden))(reason)
   return moveJournaled(ctx, repo, push, {
     store,
+    link,
     async allow(objects) {
       const verdict = await decide(ctx, projectId, changes, objects, { transport, ...mode })
       if (verdict.refused !== undefined) throw refuse(verdict.refused, verdict.offence !== undefined)
@@ -69,6 +75,8 @@ type Move = {
   /** Throws if the move is refused; `objects` resolves once the new objects are stored. */
   allow(objects: () => Promise<Repository>): Promise<void>
   store(): Promise<void>
+  /** Runs once the move is allowed and recorded, and the objects are stored. */
+  readonly link?: (() => Promise<void>) | undefined
   /** Writes the effects of refs that certainly moved. */
   complete(pushId: number): Promise<unknown>
 }
@@ -77,7 +85,7 @@ async function moveJournaled(
   ctx: Ctx,
   repo: Repository,
   push: NewPush,
-  { allow, store, complete }: Move,
+  { allow, store, link, complete }: Move,
 ): Promise<'moved' | 'stale'> {
   const stored = store()
   const objects = () => stored.then(() => repo)
@@ -90,9 +98,12 @@ async function moveJournaled(
   const [intent, storing] = await Promise.allSettled([intended, stored])
   if (intent.status === 'rejected') throw intent.reason
   const id = intent.value
-  if (storing.status === 'rejected') {
+  try {
+    if (storing.status === 'rejected') throw storing.reason
+    await link?.()
+  } catch (error) {
     await discardPush(ctx, id)
-    throw storing.reason
+    throw error
   }
   let outcome: 'moved' | 'stale' | 'failed' | undefined
   try {

@@ -6,12 +6,13 @@ import { contextFor } from '../../../../test/contexts.ts'
 import { jobKeys } from '../../../../test/jobs.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
-import { agePush, pushRows, refsOfPush } from '../../../../test/tables/pushes.ts'
+import { agePush, pushesInState, pushRows, refsOfPush } from '../../../../test/tables/pushes.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
+import { readRef } from '../../../git/refs/refs.ts'
 import { TestRepository } from '../../../git/testing.ts'
 import { loadProject } from '../../projects/projects/subject.ts'
 import { openForWriting, openRepository } from '../../projects/repositories/open.ts'
@@ -306,6 +307,31 @@ describe('settling of pushes', () => {
     const again = { name: ref('refs/heads/main'), from: null, to: head }
     expect(await moveRefs(ctx, project.id, repo, [again])).toBe('stale')
     expect(await events(world, project)).toEqual(before)
+  })
+
+  test('the rows that a move needs are written after its intent and before the ref moves, and not for a refused one', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    await push(world, project, { a: 'a' })
+    const ctx = await contextFor(world, world.root)
+    const repo = openRepository(ctx, (await loadProject(String(project.id), ctx))!)
+    const to = new TestRepository(repo).commit({ b: 'b' }, { branch: 'other' })
+    const name = ref('refs/heads/new')
+    const intents = async () => (await pushesInState(world, project.id, 'intended')).length
+    const seen: unknown[] = []
+    const link = async () => void seen.push([await intents(), await readRef(repo, name)])
+    expect(await moveRefs(ctx, project.id, repo, [{ name, from: null, to }], { link })).toBe('moved')
+    expect(seen).toEqual([[1, undefined]])
+
+    const gone = [{ name, from: to, to: null }]
+    const failing = async () => Promise.reject(new Error('no room'))
+    await expect(moveRefs(ctx, project.id, repo, gone, { link: failing })).rejects.toThrow('no room')
+    expect([await intents(), await readRef(repo, name)]).toEqual([0, to])
+    await world.root.post(`/projects/${project.id}/push_rule`, { branch_name_regex: '^ok' })
+    const refused = [{ name: ref('refs/heads/bad'), from: null, to }]
+    await expect(moveRefs(ctx, project.id, repo, refused, { link })).rejects.toThrow('^ok')
+    expect(seen).toHaveLength(1)
   })
 
   test('the first pushed branch becomes the default, later ones do not', async ({ world }) => {

@@ -10,7 +10,7 @@ import type { TreeEdit } from '../../../git/objects/tree-edit.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import { linkFrom, openStorage, storeFile } from '../../pushes/index.ts'
+import { addFiles, linkFrom, openStorage, requireSize, storeBytes } from '../../pushes/index.ts'
 
 /** A longer file has no effect, as git gives none to one of 100 MB. */
 const maxAttributesBytes = 1024 * 1024
@@ -46,19 +46,27 @@ export class NewLargeFiles {
   }
 
   /**
-   * The pointer to commit instead of a content; the content itself if it is not a large file, or is a pointer already.
+   * The pointer to commit instead of a content; the content itself if it is not a large file, or is a pointer already. Throws
+   * `too_large` before anything is stored.
    */
   readonly pointerTo = (path: string, content: Buffer): Buffer => {
     if (this.#attributes.filterOf(path) !== 'lfs' || parsePointer(content.toString('utf8', 0, 1024))) return content
+    requireSize(this.#ctx, content.length)
     const oid = hash('sha256', content) as Digest
     this.#contents.set(oid, content)
     return Buffer.from(pointerText({ oid, sizeBytes: content.length }))
   }
 
-  /** Adds the files to the project. Call it before the commit, so that pointers never lack their files. */
+  /** Stores the bytes, which belong to no project yet. */
   async store(): Promise<void> {
     for (const [oid, content] of this.#contents)
-      await storeFile(this.#ctx, this.#project.id, { oid, size: content.length }, Readable.from([content]))
+      await storeBytes(this.#ctx, { oid, size: content.length }, Readable.from([content]))
+  }
+
+  /** Adds the stored files to the project. Call it before a ref reaches the commit, so that pointers never lack their files. */
+  async link(): Promise<void> {
+    const files = [...this.#contents].map(([oid, content]) => ({ oid, size: content.length }))
+    if (files.length > 0) await addFiles(this.#ctx, this.#project.id, files)
   }
 }
 
@@ -71,19 +79,26 @@ async function attributesIn(repo: Repository, oid: Oid): Promise<string | undefi
   }
 }
 
+/** Large files to which the history of a commit points, without those that refs reach. One process. */
+export async function pointersAt(ctx: Ctx, repo: Repository, commit: Oid): Promise<Digest[]> {
+  if (!ctx.settings.lfs_enabled) return []
+  const found: Digest[] = []
+  for await (const pointers of newPointers(repo, [commit])) for (const { oid } of pointers) found.push(oid as Digest)
+  return found
+}
+
+/** Maximum files for a transaction, which locks their rows. */
+const linkedAtOnce = 1000
+
 /**
- * Gives a project the large files of another one, whose code the caller may read, to which the history of a commit from there points.
- * Call it before a ref reaches the commit. One process.
+ * Gives a project those of the large files that another one has, whose code the caller may read. Call it before a ref reaches a commit from
+ * there.
  */
-export async function bringLargeFiles(
+export async function linkLargeFiles(
   ctx: Ctx,
   project: ProjectSubject,
-  repo: Repository,
-  { commit, of }: { readonly commit: Oid; readonly of: number },
+  { oids, of }: { readonly oids: readonly Digest[]; readonly of: number },
 ): Promise<void> {
-  if (!ctx.settings.lfs_enabled) return
-  for await (const pointers of newPointers(repo, [commit])) {
-    const oids = pointers.map(({ oid }) => oid)
-    if (oids.length > 0) await ctx.transaction((tx) => linkFrom(tx, of, project.id, oids))
-  }
+  for (let from = 0; from < oids.length; from += linkedAtOnce)
+    await ctx.transaction((tx) => linkFrom(tx, of, project.id, oids.slice(from, from + linkedAtOnce)))
 }

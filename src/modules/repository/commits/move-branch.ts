@@ -20,6 +20,12 @@ export type Target = {
   readonly refusal: RefusalKind
 }
 
+/** A commit to which a branch moves. */
+export type NewTip = PreparedCommit & {
+  /** Writes the rows that it needs, once it is stored and allowed (`MoveOptions`). */
+  readonly link?: () => Promise<void>
+}
+
 export const lostRace = (branch: string): Failure =>
   invalid(`Could not update branch ${branch}. Please refresh and try again.`)
 
@@ -40,12 +46,12 @@ const isCollision = (error: unknown): error is Failure => error instanceof Failu
 export function moveBranch(
   ctx: Ctx,
   { project, repo, branch, ref, refusal }: Target,
-  make: (tip: Oid | null) => Promise<PreparedCommit>,
+  make: (tip: Oid | null) => Promise<NewTip>,
 ): Promise<Commit> {
   ctx.outside?.prepare()
   const tryOnce = async (): Promise<Commit | 'stale'> => {
     const tip = (await readRef(repo, ref)) ?? null
-    const { commit, objects, store } = await make(tip)
+    const { commit, objects, store, link } = await make(tip)
     // Before they are stored: what was refused would count until maintenance removes it.
     const tooMuch = await sizeViolation(ctx, project.id, () => packedBytes(objects))
     if (tooMuch !== undefined) throw refusalOf(refusal)(tooMuch)
@@ -57,6 +63,7 @@ export function moveBranch(
         makes: 'tips',
         continues,
         store,
+        ...(link && { link }),
       })
       return outcome === 'moved' ? commit : outcome
     } catch (error) {

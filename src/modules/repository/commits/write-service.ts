@@ -1,9 +1,10 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Digest } from '../../../blobs/blob-store.ts'
 import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { commitStats } from '../../../git/history/changes.ts'
 import { type Commit, readCommit } from '../../../git/objects/commits.ts'
-import { type PreparedCommit, prepareCommit } from '../../../git/objects/prepare-commit.ts'
+import { prepareCommit } from '../../../git/objects/prepare-commit.ts'
 import { TreeEdit } from '../../../git/objects/tree-edit.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { invalid } from '../../../kernel/failure.ts'
@@ -12,8 +13,8 @@ import { callerSignature } from '../../accounts/index.ts'
 import { openForWriting, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { type RefusalKind, requireBranchAccess } from './branch-access.ts'
 import { applyActions, type FileAction, touchedPaths } from './file-actions.ts'
-import { bringLargeFiles, NewLargeFiles } from './large-files.ts'
-import { lostRace, moveBranch, type Target } from './move-branch.ts'
+import { linkLargeFiles, NewLargeFiles, pointersAt } from './large-files.ts'
+import { lostRace, moveBranch, type NewTip, type Target } from './move-branch.ts'
 import { requireFresh } from './stale-check.ts'
 import { findStart, refuseBranchName, type Start } from './start-point.ts'
 
@@ -72,7 +73,7 @@ async function makeCommit(
   repo: Repository,
   from: Commit | undefined,
   { project, start, actions, message, author, counted }: CommitRequest,
-): Promise<PreparedCommit> {
+): Promise<NewTip> {
   const edit = await TreeEdit.of(repo, from?.tree)
   const largeFiles = await NewLargeFiles.of(ctx, project, repo, edit)
   const contents = await applyActions(repo, edit, actions, largeFiles?.pointerTo)
@@ -92,14 +93,23 @@ async function makeCommit(
   }
   const below = [...contents.filter(({ oid }) => added.has(oid)), ...objects]
   const prepared = prepareCommit(repo, newCommit, below, edit)
+  const other = start.other
+  let brought: readonly Digest[] = []
   return {
     ...prepared,
     async store() {
-      if (from && start.other) await bringLargeFiles(ctx, project, repo, { commit: from.oid, of: start.other.id })
-      await largeFiles?.store()
-      await prepared.store()
+      const found = from && other ? pointersAt(ctx, repo, from.oid) : []
+      const work = [found, largeFiles?.store(), prepared.store()] as const
+      // Waits for all even if one fails.
+      await Promise.allSettled(work)
+      ;[brought] = await Promise.all(work)
       // The request for the statistics reports the error.
       if (counted) commitStats(repo, prepared.commit.oid).catch(() => {})
+    },
+    // A refused commit adds nothing to the files of the project.
+    async link() {
+      if (other) await linkLargeFiles(ctx, project, { oids: brought, of: other.id })
+      await largeFiles?.link()
     },
   }
 }
