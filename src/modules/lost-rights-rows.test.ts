@@ -9,7 +9,9 @@ import { saveCustomAttribute } from './groups/custom-attributes/queries.ts'
 import { updateInvitation } from './groups/invitations/queries.ts'
 import { lockVariables } from './groups/variables/queries.ts'
 import { setCanPush } from './projects/deploy-keys/queries.ts'
+import { claimHousekeeping } from './projects/repositories/housekeeping-queries.ts'
 import { lockRelease } from './repository/releases/queries.ts'
+import { insertReleaseNotes } from './repository/tags/queries.ts'
 
 const email = 'invited@example.com'
 const links = { name: 'link', url: 'https://example.com/' }
@@ -74,6 +76,15 @@ const changes: Record<string, Change> = {
     make: deployment,
     change: (ann, at, { id }) => ann.put(`${at}/deployments/${id}`, { status: 'success' }),
     lock: onProject,
+  },
+  'POST housekeeping': {
+    change: (ann, at) => ann.post(`${at}/housekeeping`),
+    lock: (tx, { projectId }) => claimHousekeeping(tx, projectId, 1),
+  },
+  // The tag has been made: its release notes wait for others of the same name.
+  'POST tags with release notes': {
+    change: (ann, at) => ann.post(`${at}/repository/tags`, { tag_name: 'v2', ref: 'main', release_description: 'b' }),
+    lock: (tx, { projectId }) => insertReleaseNotes(tx, { projectId, tag: 'v2', description: 'a', authorId: 1 }),
   },
   'PUT releases': { make: release, change: (ann, at) => ann.put(`${at}/releases/v1`, { name: 'b' }), lock: onRelease },
   'POST tags/release': {

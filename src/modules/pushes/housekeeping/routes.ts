@@ -20,7 +20,10 @@ export const housekeepingRoutes = [
     returns: raw('application/json'),
     async handle({ subject, ctx }) {
       await ctx.transaction(async (tx) => {
-        if (!(await claimHousekeeping(tx, subject.id, lockMinutes)))
+        const isClaimed = await claimHousekeeping(tx, subject.id, lockMinutes)
+        // The row waits for other requests.
+        await tx.requirePermission?.()
+        if (!isClaimed)
           throw conflict(`Somebody already triggered housekeeping for this project in the past ${lockMinutes} minutes`)
         await enqueue(tx, housekeepRepository, { projectId: subject.id })
       })

@@ -137,6 +137,8 @@ export async function createTagIfMissing(
         description,
         authorId: actor.id,
       })
+      // The insert waits for changes of the project. The tag stays, as that of a release does.
+      await tx.requirePermission?.()
       if (isInserted) await emitReleaseEvent(tx, ctx, 'release_created', project, name)
     })
   return tagRow(ctx, repo, project, { name, oid: to })
