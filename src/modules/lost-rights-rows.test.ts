@@ -10,8 +10,7 @@ import { updateInvitation } from './groups/invitations/queries.ts'
 import { lockVariables } from './groups/variables/queries.ts'
 import { setCanPush } from './projects/deploy-keys/queries.ts'
 import { claimHousekeeping } from './projects/repositories/housekeeping-queries.ts'
-import { lockRelease } from './repository/releases/queries.ts'
-import { insertReleaseNotes } from './repository/tags/queries.ts'
+import { insertRelease, lockRelease } from './repository/releases/queries.ts'
 
 const email = 'invited@example.com'
 const links = { name: 'link', url: 'https://example.com/' }
@@ -84,7 +83,8 @@ const changes: Record<string, Change> = {
   // The tag has been made: its release notes wait for others of the same name.
   'POST tags with release notes': {
     change: (ann, at) => ann.post(`${at}/repository/tags`, { tag_name: 'v2', ref: 'main', release_description: 'b' }),
-    lock: (tx, { projectId }) => insertReleaseNotes(tx, { projectId, tag: 'v2', description: 'a', authorId: 1 }),
+    lock: (tx, { projectId }) =>
+      insertRelease(tx, { projectId, tag: 'v2', authorId: 1 }, { name: null, description: 'a', releasedAt: undefined }),
   },
   'PUT releases': { make: release, change: (ann, at) => ann.put(`${at}/releases/v1`, { name: 'b' }), lock: onRelease },
   'POST tags/release': {

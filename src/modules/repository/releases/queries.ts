@@ -23,6 +23,10 @@ export const releaseRow = {
 }
 export type ReleaseRow = RowOf<typeof releaseRow>
 
+/** What records of tags have of a release. */
+const notesRow = { tag: releaseRow.tag, description: releaseRow.description }
+export type NotesRow = RowOf<typeof notesRow>
+
 export const releaseOrders = ['released_at', 'created_at'] as const
 export type ReleaseOrder = { readonly by: (typeof releaseOrders)[number]; readonly direction: 'asc' | 'desc' }
 
@@ -53,6 +57,17 @@ export const findRelease = (db: Db | Tx, projectId: number, tag: string): Promis
     releaseRow,
     sql`select ${columns} from releases r ${withAuthor} where r.project_id = ${projectId} and r.tag = ${tag}`,
   )
+
+/** Release notes of the given tags; tags without a release are left out. One statement. */
+export const findNotes = (db: Db, projectId: number, tags: readonly string[]): Promise<NotesRow[]> =>
+  db.rows(
+    notesRow,
+    sql`select tag, description from releases where project_id = ${projectId} and tag = any(${tags}::text[])`,
+  )
+
+/** The id of the release of a tag; undefined if it has none. */
+export const findReleaseId = async (db: Db, projectId: number, tag: string): Promise<number | undefined> =>
+  (await db.row({ id: integer }, sql`select id from releases where project_id = ${projectId} and tag = ${tag}`))?.id
 
 /** The latest release whose date has passed. */
 export const findLatestRelease = (db: Db, projectId: number): Promise<ReleaseRow | undefined> =>
@@ -117,3 +132,18 @@ export const updateRelease = (
       released_at = coalesce(${releasedAt ?? null}::timestamptz, released_at), updated_at = now()
     where id = ${id}
   `)
+
+const deletedReleaseRow = {
+  release_id: integer,
+  name: nullable(text),
+  description: text,
+  created_at: timestamp,
+  released_at: timestamp,
+}
+
+/** What was deleted; undefined if another request was first. */
+export const deleteRelease = (tx: Tx, id: number): Promise<RowOf<typeof deletedReleaseRow> | undefined> =>
+  tx.row(
+    deletedReleaseRow,
+    sql`delete from releases where id = ${id} returning id as release_id, name, description, created_at, released_at`,
+  )

@@ -1,12 +1,12 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { tagRef } from '../../../git/format/ref-name.ts'
+import type { Tx } from '../../../db/db.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { changedNames } from '../../../kernel/changed-names.ts'
-import { conflict, Failure, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { conflict, Failure, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { tooLong } from '../../../kernel/violations.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { endRelease } from '../tags/end-release.ts'
-import { createTagIfMissing, emitReleaseEvent } from '../tags/service.ts'
+import { createTagIfMissing, requireTagName } from '../commits/new-tag.ts'
+import { endRelease } from './end-release.ts'
 import { insertLinks, type LinkValues } from './link-queries.ts'
 import { requireLinks } from './link-service.ts'
 import type { MilestonesOfReleases } from './milestones.ts'
@@ -18,6 +18,7 @@ import {
   type ReleaseRow,
   updateRelease,
 } from './queries.ts'
+import { emitReleaseEvent } from './release-event.ts'
 
 const maxNameLength = 255
 
@@ -27,6 +28,14 @@ function requireName(name: string | null | undefined): void {
 
 export async function getRelease(ctx: Ctx, project: ProjectSubject, tag: string): Promise<ReleaseRow> {
   const release = await findRelease(ctx.db, project.id, tag)
+  if (!release) throw notFound('Release')
+  return release
+}
+
+/** A release, locked until the transaction ends; throws `not_found` without one. */
+export async function lockedRelease(tx: Tx, project: ProjectSubject, tag: string): Promise<ReleaseRow> {
+  const id = await lockRelease(tx, project.id, tag)
+  const release = id === undefined ? undefined : await findRelease(tx, project.id, tag)
   if (!release) throw notFound('Release')
   return release
 }
@@ -87,8 +96,7 @@ async function ensureTag(
   project: ProjectSubject,
   { tag_name, tag_message, ref }: NewRelease,
 ): Promise<ReleaseRow | undefined> {
-  const name = tagRef(tag_name)
-  if (!name) throw invalid('Tag name invalid')
+  const name = requireTagName(tag_name)
   if (await readRef(openRepository(ctx, project), name)) return undefined
   if (!ref) throw new Failure('unprocessable', 'Ref is not specified')
   // Before the tag: a concurrent request may release that as soon as it exists.
@@ -113,9 +121,7 @@ export async function editRelease(
 ): Promise<ReleaseRow> {
   requireName(changes.name)
   return ctx.transaction(async (tx) => {
-    const id = await lockRelease(tx, project.id, tag)
-    const before = id === undefined ? undefined : await findRelease(tx, project.id, tag)
-    if (!before) throw notFound('Release')
+    const before = await lockedRelease(tx, project, tag)
     const values = {
       name: changes.name === undefined ? undefined : changes.name?.trim() || null,
       description: changes.description === null ? '' : changes.description,
@@ -134,9 +140,7 @@ export async function editRelease(
 /** Deletes a release with its links and returns it; the tag stays. */
 export const removeRelease = (ctx: Ctx, project: ProjectSubject, tag: string): Promise<ReleaseRow> =>
   ctx.transaction(async (tx) => {
-    const id = await lockRelease(tx, project.id, tag)
-    const release = id === undefined ? undefined : await findRelease(tx, project.id, tag)
-    if (!release) throw notFound('Release')
+    const release = await lockedRelease(tx, project, tag)
     await endRelease(tx, { projectId: project.id, actorId: ctx.actor!.id }, tag, release.id)
     return release
   })

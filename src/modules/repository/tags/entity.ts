@@ -6,7 +6,7 @@ import type { Commit as GitCommit } from '../../../git/objects/commits.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { loadProtections } from '../../pushes/index.ts'
 import { Commit } from '../commits/entity.ts'
-import { findReleases, type ReleaseRow } from './queries.ts'
+import { findNotes, type NotesRow } from '../releases/queries.ts'
 
 /** A tag and its project; all rows of a page have the same project. */
 export type TagRow = {
@@ -41,7 +41,7 @@ export const Tag = entity({
     const { project } = rows[0]!
     const [protections, releases] = await Promise.all([
       loadProtections(ctx, project),
-      findReleases(
+      findNotes(
         ctx.db,
         project.id,
         rows.map(({ name }) => name),
@@ -66,5 +66,5 @@ export const Tag = entity({
 export const TagRelease = entity({
   name: 'TagRelease',
   schema: Type.Object(release),
-  present: ({ tag, description }: ReleaseRow) => ({ tag_name: tag, description }),
+  present: ({ tag, description }: NotesRow) => ({ tag_name: tag, description }),
 })

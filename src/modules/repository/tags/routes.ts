@@ -2,8 +2,9 @@ import { endpoint } from '../../../api/endpoint.ts'
 import { Filled, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
 import { openRepository, project } from '../../projects/index.ts'
 import { pageTokenParam, refPage } from '../branches/ref-page.ts'
+import { maxTagMessage } from '../commits/new-tag.ts'
+import { maxReleaseNotes } from '../releases/notes.ts'
 import { Tag, TagRelease } from './entity.ts'
-import { maxReleaseNotes, maxTagMessage } from './limits.ts'
 import {
   addRelease,
   createTag,

@@ -1,27 +1,23 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Tx } from '../../../db/db.ts'
-import { emit } from '../../../events/log.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { tagName, tagRef } from '../../../git/format/ref-name.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
-import { writeTag } from '../../../git/objects/objects.ts'
 import { formatSignatureTime } from '../../../git/objects/signature.ts'
 import { readTag } from '../../../git/objects/tags.ts'
 import { listRefTips, type RefOrder, type RefTip, readRef } from '../../../git/refs/refs.ts'
-import { resolve } from '../../../git/refs/resolve.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { dequeue, enqueue } from '../../../jobs/job.ts'
 import { conflict, Failure, invalid, notFound } from '../../../kernel/failure.ts'
-import { callerSignature } from '../../accounts/index.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { ifReadable, moveRefs } from '../../pushes/index.ts'
+import { ifReadable } from '../../pushes/index.ts'
 import { searchNames } from '../branches/ref-search.ts'
 import { deleteRef } from '../commits/delete-ref.ts'
-import { refuseCollision } from '../commits/move-branch.ts'
-import { endRelease } from './end-release.ts'
+import { createTagIfMissing, type NewTag, requireTagName } from '../commits/new-tag.ts'
+import { endRelease } from '../releases/end-release.ts'
+import { endReleaseAfterMs, endReleaseOfDeletedTag } from '../releases/jobs.ts'
+import { addNotes, editNotes } from '../releases/notes.ts'
+import { findReleaseId, type NotesRow } from '../releases/queries.ts'
 import type { TagRow } from './entity.ts'
-import { endReleaseAfterMs, endReleaseOfDeletedTag } from './jobs.ts'
-import { findReleaseId, insertReleaseNotes, lockReleaseNotes, type ReleaseRow, updateReleaseNotes } from './queries.ts'
 
 export const nameOfTag = ({ name }: RefTip): string => tagName(name) ?? name
 
@@ -80,68 +76,26 @@ export async function tagChangedAt(ctx: Ctx, project: ProjectSubject, name: stri
   return commit && formatSignatureTime(commit.committer)
 }
 
-export type NewTag = {
-  readonly tag_name: string
-  readonly ref: string
-  /** Makes it an annotated tag. */
-  readonly message?: string
-  /** Release notes. */
-  readonly release_description?: string
-}
-
-/** Creates a tag at `ref`. Of two concurrent requests one succeeds. */
-export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag): Promise<TagRow> {
-  const tag = await createTagIfMissing(ctx, project, input)
-  if (!tag) throw invalid(`Tag ${input.tag_name} already exists`)
-  return tag
-}
-
-/** Creates a tag at `ref`; `undefined` if it exists, or a concurrent request was first. */
-export async function createTagIfMissing(
+/** Creates a tag at `ref`, with release notes. Of two concurrent requests one succeeds. */
+export async function createTag(
   ctx: Ctx,
   project: ProjectSubject,
-  input: NewTag,
-): Promise<TagRow | undefined> {
-  const actor = ctx.actor!
+  input: NewTag & { readonly release_description?: string },
+): Promise<TagRow> {
   const name = input.tag_name
-  const ref = tagRef(name)
-  if (!ref) throw invalid('Tag name invalid')
-  ctx.outside?.prepare()
-  const repo = openRepository(ctx, project)
-  const [existing, commit] = await Promise.all([readRef(repo, ref), resolve(repo, input.ref, { prefer: 'branch' })])
-  if (existing) return undefined
-  if (!commit) throw invalid(`Target ${input.ref} is invalid`)
-  const message = input.message?.trim() ? input.message : undefined
-  const to =
-    message === undefined
-      ? commit
-      : await writeTag(repo, {
-          name,
-          target: commit,
-          targetType: 'commit',
-          tagger: callerSignature(ctx),
-          message,
-        })
+  requireTagName(name)
   const description = input.release_description?.trim() ? input.release_description : undefined
   // Release notes that remain of a tag deleted through git are about another commit. Later ones are about this tag.
   const outdated = description === undefined ? undefined : await findReleaseId(ctx.db, project.id, name)
-  const change = { name: ref, from: null, to }
-  const outcome = await moveRefs(ctx, project.id, repo, [change], { refusal: invalid }).catch(refuseCollision)
-  if (outcome === 'stale') return undefined
+  const oid = await createTagIfMissing(ctx, project, input)
+  if (!oid) throw invalid(`Tag ${name} already exists`)
   if (description !== undefined)
     await ctx.transaction(async (tx) => {
-      if (outdated !== undefined) await endRelease(tx, { projectId: project.id, actorId: actor.id }, name, outdated)
-      const isInserted = await insertReleaseNotes(tx, {
-        projectId: project.id,
-        tag: name,
-        description,
-        authorId: actor.id,
-      })
-      // The insert waits for changes of the project. The tag stays, as that of a release does.
-      await tx.requirePermission?.()
-      if (isInserted) await emitReleaseEvent(tx, ctx, 'release_created', project, name)
+      if (outdated !== undefined)
+        await endRelease(tx, { projectId: project.id, actorId: ctx.actor!.id }, name, outdated)
+      await addNotes(tx, ctx, project, name, description)
     })
-  return tagRow(ctx, repo, project, { name, oid: to })
+  return tagRow(ctx, openRepository(ctx, project), project, { name, oid })
 }
 
 /**
@@ -183,49 +137,32 @@ export async function deleteTag(
   })
 }
 
-/** Emits that the release of a tag was created or changed. */
-export const emitReleaseEvent = (
-  tx: Tx,
-  ctx: Ctx,
-  kind: 'release_created' | 'release_updated',
-  { id }: ProjectSubject,
-  tag: string,
-) => emit(tx, { kind, projectId: id, actorId: ctx.actor!.id, payload: { tag } })
-
 /** Adds release notes to a tag that has none. */
 export async function addRelease(
   ctx: Ctx,
   project: ProjectSubject,
   tag: string,
   description: string,
-): Promise<ReleaseRow> {
-  if (!(await findTagRef(openRepository(ctx, project), tag))) throw notFound('Tag')
-  const release = { projectId: project.id, tag, description, authorId: ctx.actor!.id }
+): Promise<NotesRow> {
+  await requireTag(ctx, project, tag)
   await ctx.transaction(async (tx) => {
-    const isInserted = await insertReleaseNotes(tx, release)
-    // The insert waits for changes of the project.
-    await tx.requirePermission?.()
-    if (!isInserted) throw conflict('Release already exists')
-    await emitReleaseEvent(tx, ctx, 'release_created', project, tag)
+    if (!(await addNotes(tx, ctx, project, tag, description))) throw conflict('Release already exists')
   })
   return { tag, description }
 }
 
-/** Changes the release notes of a tag. The same text leaves no trace. */
+/** Changes the release notes of a tag. */
 export async function editRelease(
   ctx: Ctx,
   project: ProjectSubject,
   tag: string,
   description: string,
-): Promise<ReleaseRow> {
-  if (!(await findTagRef(openRepository(ctx, project), tag))) throw notFound('Tag')
-  await ctx.transaction(async (tx) => {
-    const before = await lockReleaseNotes(tx, project.id, tag)
-    await tx.requirePermission?.()
-    if (before === undefined) throw notFound('Release')
-    if (before === description) return
-    await updateReleaseNotes(tx, project.id, tag, description)
-    await emitReleaseEvent(tx, ctx, 'release_updated', project, tag)
-  })
+): Promise<NotesRow> {
+  await requireTag(ctx, project, tag)
+  await editNotes(ctx, project, tag, description)
   return { tag, description }
+}
+
+async function requireTag(ctx: Ctx, project: ProjectSubject, tag: string): Promise<void> {
+  if (!(await findTagRef(openRepository(ctx, project), tag))) throw notFound('Tag')
 }

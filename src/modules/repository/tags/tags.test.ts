@@ -5,7 +5,7 @@ import { git, temporaryFolder, test, type World } from '../../../../test/world.t
 import type { Ctx } from '../../../api/ctx.ts'
 import { loadProject } from '../../projects/index.ts'
 import { duringMove, hostileRefs, storedProject } from '../commits/testing.ts'
-import { endReleaseOfDeletedTag } from './jobs.ts'
+import { endReleaseOfDeletedTag } from '../releases/jobs.ts'
 import { deleteTag } from './service.ts'
 
 const tagsOf = (id: number) => `/projects/${id}/repository/tags`
