@@ -4,9 +4,9 @@ import { enqueue } from '../../../jobs/job.ts'
 import { accepted, Message } from '../../instance/index.ts'
 import { openRepository, project } from '../../projects/index.ts'
 import { protectOneBranch, unprotectOneBranch } from '../../pushes/index.ts'
+import { pageTokenParam, tokenPage } from '../commits/token-page.ts'
 import { Branch } from './entity.ts'
 import { deleteMergedBranches } from './jobs.ts'
-import { pageTokenParam, refPage } from './ref-page.ts'
 import { maxExpressionLength } from './ref-search.ts'
 import {
   branchChangedAt,
@@ -37,13 +37,13 @@ export const branchRoutes = [
         default: 'name_asc',
         description: 'Order: by name, or by the time of the newest commit',
       }),
-      page_token: pageTokenParam,
+      page_token: pageTokenParam('the last name of the previous page'),
     }),
     paged: true,
     returns: Branch,
     async handle({ subject, params, page, ctx, reply }) {
       const repo = openRepository(ctx, subject)
-      const found = refPage(await findBranches(repo, params, orders[params.sort]), page, nameOfBranch, {
+      const found = tokenPage(await findBranches(repo, params, orders[params.sort]), page, nameOfBranch, {
         token: params.page_token,
         url: `${ctx.site.apiUrl}/projects/${subject.id}/repository/branches`,
         query: { search: params.search, regex: params.regex, sort: params.sort },

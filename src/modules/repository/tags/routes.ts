@@ -1,8 +1,8 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { Filled, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
 import { openRepository, project } from '../../projects/index.ts'
-import { pageTokenParam, refPage } from '../branches/ref-page.ts'
 import { maxTagMessage } from '../commits/new-tag.ts'
+import { pageTokenParam, tokenPage } from '../commits/token-page.ts'
 import { maxReleaseNotes } from '../releases/notes.ts'
 import { Tag, TagRelease } from './entity.ts'
 import {
@@ -35,14 +35,14 @@ export const tagRoutes = [
       }),
       sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction: ascending or descending' }),
       search: Optional(Text({ description: 'Part of the name; `^x` matches the start, `x$` the end' })),
-      page_token: pageTokenParam,
+      page_token: pageTokenParam('the last name of the previous page'),
     }),
     paged: true,
     returns: Tag,
     async handle({ subject, params, page, ctx, reply }) {
       const repo = openRepository(ctx, subject)
       const order = params.sort === 'asc' ? params.order_by : (`-${params.order_by}` as const)
-      const found = refPage(await findTags(repo, params.search, order), page, nameOfTag, {
+      const found = tokenPage(await findTags(repo, params.search, order), page, nameOfTag, {
         token: params.page_token,
         url: `${ctx.site.apiUrl}/projects/${subject.id}/repository/tags`,
         query: { order_by: params.order_by, sort: params.sort, search: params.search },

@@ -1,22 +1,25 @@
 import { endpoint, raw } from '../../../api/endpoint.ts'
-import { slicePage } from '../../../api/page.ts'
 import { FilePath, Flag, Optional, Params, Text } from '../../../api/params/types.ts'
 import { type Oid, parseOid } from '../../../git/format/oid.ts'
 import { maxListedPathLength } from '../../../git/format/path-length.ts'
 import { blobSize } from '../../../git/objects/blobs.ts'
 import { listTree } from '../../../git/objects/tree-listing.ts'
+import type { PathEntry } from '../../../git/objects/trees.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { withoutTrailing } from '../../../kernel/without-ends.ts'
 import { openRepository, project } from '../../projects/index.ts'
 import { defaultRef, findCommitId, immutableCacheControl, isImmutable } from '../commits/revision.ts'
+import { pageTokenParam, tokenPage } from '../commits/token-page.ts'
 import { jsonContent } from '../files/json-content.ts'
 import { rawBlob } from '../files/raw.ts'
 import { Blob, TreeEntry } from './entity.ts'
-import { keysetPage } from './keyset.ts'
 
 const blobParams = Params({ sha: Text({ description: 'Hash of the blob' }) })
 const nothing = Buffer.alloc(0)
+
+/** Any path: one that is not UTF-8 cannot be in a URL as it is. */
+const tokenOf = ({ path }: PathEntry): string => Buffer.from(path, 'utf16le').toString('base64url')
 
 /** Fails unless `sha` is the full id of a blob. One round trip. */
 async function findBlob(repo: Repository, sha: string): Promise<{ oid: Oid; sizeBytes: number }> {
@@ -41,7 +44,7 @@ export const treeRoutes = [
       path: FilePath({ default: '', maxLength: maxListedPathLength, description: 'Directory; default: the root' }),
       ref: Optional(Text({ description: 'Branch, tag or commit; default: the default branch' })),
       recursive: Flag({ default: false, description: 'Include entries of subdirectories' }),
-      page_token: Optional(Text({ description: 'Keyset pagination: value from the link of the previous page' })),
+      page_token: pageTokenParam('value from the link of the previous page'),
     }),
     paged: true,
     returns: TreeEntry,
@@ -52,12 +55,16 @@ export const treeRoutes = [
       if (isImmutable(params.ref ?? '', commit)) reply.header('cache-control', immutableCacheControl)
       const path = withoutTrailing(params.path, '/')
       const entries = (await listTree(repo, commit, path, { recursive: params.recursive })) ?? []
-      if (!page.keyset) return slicePage(entries, page)
-      const url = new URL(`${ctx.site.apiUrl}/projects/${subject.id}/repository/tree`)
-      if (path !== '') url.searchParams.set('path', path)
-      if (params.ref) url.searchParams.set('ref', params.ref)
-      if (params.recursive) url.searchParams.set('recursive', 'true')
-      return keysetPage(entries, page, params.page_token, { url, reply })
+      return tokenPage(entries, page, tokenOf, {
+        token: params.page_token,
+        url: `${ctx.site.apiUrl}/projects/${subject.id}/repository/tree`,
+        query: {
+          path: path || undefined,
+          ref: params.ref || undefined,
+          recursive: params.recursive ? 'true' : undefined,
+        },
+        reply,
+      })
     },
   }),
 
