@@ -20,6 +20,18 @@ export function boundViolations(value: number, { minimum, maximum }: Bounds): st
   return maximum !== undefined && value > maximum ? [`must be less than or equal to ${maximum}`] : []
 }
 
+export const invalidUrl = 'is blocked: URI is invalid'
+
+/** Of a URL that clients follow. `malformed` is the message for a text that is none. */
+export function urlViolations(
+  url: string,
+  { schemes = ['http', 'https'], malformed = invalidUrl }: { schemes?: readonly string[]; malformed?: string } = {},
+): string[] {
+  if (/\s|\p{Cc}/u.test(url) || !URL.canParse(url)) return [malformed]
+  const scheme = new URL(url).protocol.slice(0, -1)
+  return schemes.includes(scheme) ? [] : [`is blocked: Only allowed schemes are ${schemes.join(', ')}`]
+}
+
 /** The fields that have violations; `undefined` if none has. */
 export function violationsOf(fields: Record<string, readonly string[]>): Record<string, readonly string[]> | undefined {
   const left = Object.entries(fields).filter(([, violations]) => violations.length > 0)

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { expressionViolation } from '../../kernel/expression.ts'
 import { isMailAddress } from '../../kernel/mail-address.ts'
-import { blank } from '../../kernel/violations.ts'
+import { blank, urlViolations } from '../../kernel/violations.ts'
 import { dayInSeconds, readDuration } from './durations.ts'
 import type { Chosen, Rule } from './schema.ts'
 
@@ -24,13 +24,7 @@ export const notMoreThan =
     value <= Number(all[other]) ? [] : [`must be less than or equal to ${all[other]}`]
 
 /** An http or https URL. */
-export const webAddress: Rule<string> = (value) => {
-  const url = URL.parse(value)
-  if (url === null || /\s/.test(value)) return ['is blocked: URI is invalid']
-  return url.protocol === 'http:' || url.protocol === 'https:'
-    ? []
-    : ['is blocked: Only allowed schemes are http, https']
-}
+export const webAddress: Rule<string> = (value) => urlViolations(value)
 
 export const emailAddress = rule<string>(isMailAddress, 'is invalid')
 

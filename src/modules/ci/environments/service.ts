@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { changedNames } from '../../../kernel/changed-names.ts'
 import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
-import { blank, lengthViolations, taken, violationsOf } from '../../../kernel/violations.ts'
+import { blank, lengthViolations, taken, urlViolations, violationsOf } from '../../../kernel/violations.ts'
 import { lockToChange, type ProjectSubject } from '../../projects/index.ts'
 import { findLastDeployment } from './deployment-queries.ts'
 import { slugOf, type Tier, tierOf } from './names.ts'
@@ -26,7 +26,8 @@ const maxLength = 255
 function requireValid({ name, external_url, description }: Omit<EnvironmentValues, 'slug' | 'tier'>): void {
   const violations = violationsOf({
     name: name.trim() === '' ? [blank] : [...lengthViolations(name, maxLength), ...nameViolations(name)],
-    external_url: [...lengthViolations(external_url ?? '', maxLength), ...urlViolations(external_url)],
+    external_url:
+      external_url === null ? [] : [...lengthViolations(external_url, maxLength), ...urlViolations(external_url)],
     description: lengthViolations(description ?? '', 10_000),
   })
   if (violations) throw invalidFields(violations)
@@ -38,12 +39,6 @@ const nameViolations = (name: string): string[] =>
     : [
         "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', and spaces, but it cannot start or end with '/'",
       ]
-
-function urlViolations(url: string | null): string[] {
-  if (url === null) return []
-  if (/\s|\p{Cc}/u.test(url) || !URL.canParse(url)) return ['is blocked: URI is invalid']
-  return /^https?:$/.test(new URL(url).protocol) ? [] : ['is blocked: Only allowed schemes are http, https']
-}
 
 export async function getEnvironment(ctx: Ctx, project: ProjectSubject, id: number) {
   const environment = await findEnvironment(ctx.db, project.id, id)

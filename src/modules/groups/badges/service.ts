@@ -2,7 +2,14 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { changedNames } from '../../../kernel/changed-names.ts'
 import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
-import { blank, lengthViolations, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import {
+  blank,
+  invalidUrl,
+  lengthViolations,
+  tooLong,
+  urlViolations,
+  violationsOf,
+} from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { fill } from './placeholders.ts'
 import {
@@ -27,20 +34,19 @@ const anyValues = {
 }
 
 /** Errors of a URL that browsers will load. */
-function urlViolations(url: string): string[] {
+function badgeUrlViolations(url: string): string[] {
   if (url.trim() === '') return [blank]
   if (url.length > maxLengths.url) return [tooLong(maxLengths.url)]
   const filled = fill(url, anyValues)
   // The URL must not be able to end an HTML attribute in a page that shows it unescaped.
-  if (/[\s"'<>\\`]|\p{Cc}/u.test(filled) || !URL.canParse(filled)) return ['is blocked: URI is invalid']
-  return /^https?:$/.test(new URL(filled).protocol) ? [] : ['is blocked: Only allowed schemes are http, https']
+  return /["'<>\\`]/.test(filled) ? [invalidUrl] : urlViolations(filled)
 }
 
 /** Throws `invalid` with the errors of a badge by field. */
 export function checkUrls({ link_url, image_url }: Pick<BadgeValues, 'link_url' | 'image_url'>, name?: string): void {
   const violations = violationsOf({
-    link_url: urlViolations(link_url),
-    image_url: urlViolations(image_url),
+    link_url: badgeUrlViolations(link_url),
+    image_url: badgeUrlViolations(image_url),
     name: lengthViolations(name ?? '', maxLengths.name),
   })
   if (violations) throw invalidFields(violations)

@@ -205,6 +205,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
     for (const [body, message] of [
       [{ target_url: 'http://' }, { target_url: ['must be a valid URL'] }],
       [{ target_url: 'no url' }, { target_url: ['must be a valid URL'] }],
+      [{ target_url: 'http://x/\u0001' }, { target_url: ['must be a valid URL'] }],
       [{ target_url: 'javascript:alert(1)' }, { target_url: ['is blocked: Only allowed schemes are http, https'] }],
       [{ target_url: `http://x/${long}` }, { target_url: [tooLong] }],
       [

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
-import { blank, lengthViolations, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { blank, lengthViolations, taken, tooLong, urlViolations, violationsOf } from '../../../kernel/violations.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import {
   deleteLink,
@@ -16,11 +16,10 @@ import { lockRelease } from './queries.ts'
 
 const maxLengths = { name: 255, url: 2048 }
 
-function urlViolations(url: string): string[] {
+function linkUrlViolations(url: string): string[] {
   if (url.trim() === '') return [blank]
   if (url.length > maxLengths.url) return [tooLong(maxLengths.url)]
-  if (/\s|\p{Cc}/u.test(url) || !URL.canParse(url)) return ['is blocked: URI is invalid']
-  return /^(https?|ftp):$/.test(new URL(url).protocol) ? [] : ['is blocked: Only allowed schemes are http, https, ftp']
+  return urlViolations(url, { schemes: ['http', 'https', 'ftp'] })
 }
 
 /** Throws `invalid` if a link breaks a rule, or has the name or URL of another one. */
@@ -31,7 +30,7 @@ function requireLink({ name, url }: LinkValues, others: readonly LinkValues[]): 
       ...lengthViolations(name, maxLengths.name),
       ...(others.some((other) => other.name === name) ? [taken] : []),
     ],
-    url: [...urlViolations(url), ...(others.some((other) => other.url === url) ? [taken] : [])],
+    url: [...linkUrlViolations(url), ...(others.some((other) => other.url === url) ? [taken] : [])],
   })
   if (violations) throw invalidFields(violations)
 }
