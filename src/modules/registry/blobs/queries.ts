@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, type RowOf, textOf } from '../../../db/row.ts'
 import { literal, raw, sql } from '../../../db/sql.ts'
 import { saveRegistrySize } from '../../projects/index.ts'
+import type { LockedRepository } from '../images/queries.ts'
 import { type ContentDigest, isSha256 } from '../names/digests.ts'
 
 /** A blob that is readable through a repository: row of the table `container_blobs`. */
@@ -87,7 +88,7 @@ export const lockBlobOf = (
   )
 
 /** Hides a blob without a manifest from clients; the collection unlinks it. */
-export const hideBlob = async (tx: Tx, repositoryId: number, digest: ContentDigest): Promise<boolean> =>
+export const hideBlob = async (tx: Tx, repositoryId: LockedRepository, digest: ContentDigest): Promise<boolean> =>
   (await tx.run(
     sql`
       update container_blobs b

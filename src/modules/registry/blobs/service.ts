@@ -2,7 +2,8 @@ import { accountOf } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import type { Place } from '../access/access.ts'
-import { ensureRepository, findRepositoryId, lockRepository } from '../images/queries.ts'
+import { inRepository } from '../images/push.ts'
+import { findRepositoryId, lockRepository } from '../images/queries.ts'
 import type { ContentDigest } from '../names/digests.ts'
 import { countLater } from './jobs.ts'
 import { findBlob, hideBlob, type LinkedBlob, linkBlob, lockBlobOf, renewBlob } from './queries.ts'
@@ -24,11 +25,11 @@ export async function readBlob(
 }
 
 /** Links bytes, which are stored, to a repository. Throws if the caller may not push there any more. */
-export const addBlob = ({ transaction }: Ctx, { project, name }: Place, blob: LinkedBlob): Promise<void> =>
-  transaction(async (tx) => {
-    await linkBlob(tx, await ensureRepository(tx, project.id, name), blob)
+export const addBlob = (ctx: Ctx, place: Place, blob: LinkedBlob): Promise<void> =>
+  inRepository(ctx, place, async (tx, repositoryId) => {
+    await linkBlob(tx, repositoryId, blob)
     await tx.requirePermission?.()
-    await countLater(tx, project.id)
+    await countLater(tx, place.project.id)
   })
 
 /**
@@ -37,17 +38,15 @@ export const addBlob = ({ transaction }: Ctx, { project, name }: Place, blob: Li
  * any more. Throws if the caller may not push to the target any more.
  */
 export const mountBlob = (
-  { transaction }: Ctx,
+  ctx: Ctx,
   target: Place,
   source: { readonly project: { readonly id: number }; readonly name: string | undefined },
   digest: ContentDigest,
   mayStillPull: () => Promise<boolean>,
 ): Promise<boolean> =>
-  transaction(async (tx) => {
+  inRepository(ctx, target, async (tx, repositoryId) => {
     const blob = await lockBlobOf(tx, source.project.id, source.name, digest)
-    if (!blob) return false
-    const repositoryId = await ensureRepository(tx, target.project.id, target.name)
-    if (!(await mayStillPull())) return false
+    if (!blob || !(await mayStillPull())) return false
     await linkBlob(tx, repositoryId, blob)
     await tx.requirePermission?.()
     await countLater(tx, target.project.id)
@@ -64,8 +63,9 @@ export async function deleteBlob(
   const repositoryId = found && (await findRepositoryId(ctx.db, project.id, name))
   if (!found || repositoryId === undefined) return 'missing'
   return ctx.transaction(async (tx) => {
-    await lockRepository(tx, repositoryId)
-    if (!(await hideBlob(tx, repositoryId, digest))) return 'used'
+    const repository = await lockRepository(tx, repositoryId)
+    if (repository === undefined) return 'missing'
+    if (!(await hideBlob(tx, repository, digest))) return 'used'
     await emit(tx, {
       kind: 'container_blob_deleted',
       projectId: project.id,

@@ -4,6 +4,7 @@ import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, listOf, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Brand } from '../../../kernel/brand.ts'
 import { within } from '../../namespaces/index.ts'
 import { memberAtLeast, openVisibility, visibleProjects } from '../../projects/index.ts'
 
@@ -144,42 +145,66 @@ export const findRepositoryId = async (db: Db, projectId: number, name: string):
     )
   )?.id
 
+/** The repository with this name, unless its deletion is requested. */
+const named = (projectId: number, name: string): Sql => sql`
+  select id
+  from container_repositories
+  where project_id = ${projectId} and name = ${name} and not deleting and deleted_at is null
+`
+
+/** Hides marked repositories; conditions follow that say which. */
+const hide = raw(`
+  update container_repositories
+  set deleted_at = now(), deleting = false, updated_at = now()
+  where deleting and deleted_at is null
+`)
+
 /**
- * The id of the repository with this name, which is created if there is none. One that a job is about to delete is deleted now: what is
- * pushed after the request to delete it is in a new one.
+ * Creates the repository with this name if there is none. One that a job is about to delete is deleted now. Others may delete it as soon as the
+ * transaction ends: pushes use `inRepository`.
  */
-export async function ensureRepository(tx: Tx, projectId: number, name: string): Promise<number> {
-  const find = () =>
-    tx.row(
-      { id: integer, deleting: boolean },
-      sql`
-        select id, deleting
-        from container_repositories
-        where project_id = ${projectId} and name = ${name} and deleted_at is null
-        for key share
-      `,
-    )
-  const found = await find()
-  if (found && !found.deleting) return found.id
-  if (found) await hideRepository(tx, found.id)
+export async function ensureRepository(tx: Tx, projectId: number, name: string): Promise<void> {
+  if (await tx.exists(named(projectId, name))) return
+  await tx.run(sql`${hide} and project_id = ${projectId} and name = ${name}`)
   await tx.run(sql`
     insert into container_repositories (project_id, name)
     values (${projectId}, ${name})
     on conflict (project_id, name) where deleted_at is null do nothing
   `)
-  return (await find())!.id
 }
 
 /**
- * Serialises changes of the tags of a repository until the transaction ends. False if it is deleted. Throws if the caller may not change
- * it after the wait.
+ * The id of the repository with this name if no deletion of it is requested, which then waits until the transaction ends, as does
+ * `lockRepository`. PostgreSQL compares the row again after a wait.
  */
-export async function lockRepository(tx: Tx, id: number): Promise<boolean> {
-  const held = await tx.exists(
-    sql`select from container_repositories where id = ${id} and deleted_at is null for no key update`,
+export const keepRepository = async (tx: Tx, projectId: number, name: string): Promise<number | undefined> =>
+  (await tx.row({ id: integer }, sql`${named(projectId, name)} for share`))?.id
+
+/** A repository that is locked until the transaction ends, so that nothing else changes its tags. */
+export type LockedRepository = Brand<number, 'LockedRepository'>
+
+/** As `keepRepository`, and as `lockRepository` if there is one. */
+export async function lockNamedRepository(
+  tx: Tx,
+  projectId: number,
+  name: string,
+): Promise<LockedRepository | undefined> {
+  const found = await tx.row({ id: integer }, sql`${named(projectId, name)} for no key update`)
+  await tx.requirePermission?.()
+  return found?.id as LockedRepository | undefined
+}
+
+/**
+ * Serialises changes of the tags of a repository until the transaction ends; undefined if it is deleted. Throws if the request may not change
+ * it after the wait; a job has no such request, and asks itself.
+ */
+export async function lockRepository(tx: Tx, id: number): Promise<LockedRepository | undefined> {
+  const found = await tx.row(
+    { id: integer },
+    sql`select id from container_repositories where id = ${id} and deleted_at is null for no key update`,
   )
   await tx.requirePermission?.()
-  return held
+  return found?.id as LockedRepository | undefined
 }
 
 /** False if it is marked already or deleted. */
@@ -192,19 +217,8 @@ export const markDeleting = async (tx: Tx, id: number): Promise<boolean> =>
     `,
   )) > 0
 
-/** Hides a marked repository; undefined if there is none. Returns its project. */
-export const hideRepository = async (tx: Tx, id: number): Promise<number | undefined> =>
-  (
-    await tx.row(
-      { project_id: integer },
-      sql`
-        update container_repositories
-        set deleted_at = now(), deleting = false, updated_at = now()
-        where id = ${id} and deleting and deleted_at is null
-        returning project_id
-      `,
-    )
-  )?.project_id
+/** Hides a repository that is marked still. */
+export const hideRepository = (tx: Tx, id: number): Promise<number> => tx.run(sql`${hide} and id = ${id}`)
 
 /** Brings a deleted or marked repository back. Violates `container_repositories_name` if another has its name meanwhile. */
 export const unhideRepository = async (tx: Tx, projectId: number, id: number, days: number): Promise<boolean> =>

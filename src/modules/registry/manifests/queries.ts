@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { bytes, integer, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { literal, type Sql, sql } from '../../../db/sql.ts'
+import type { LockedRepository } from '../images/queries.ts'
 import type { ContentDigest } from '../names/digests.ts'
 
 const manifestRow = { digest: textOf<ContentDigest>(), media_type: text, size: integer }
@@ -106,7 +107,7 @@ export type NewManifest = {
 }
 
 /** Stores a manifest, or brings it back if it is deleted. Returns its id. */
-export async function saveManifest(tx: Tx, repositoryId: number, manifest: NewManifest): Promise<number> {
+export async function saveManifest(tx: Tx, repositoryId: LockedRepository, manifest: NewManifest): Promise<number> {
   const { id } = (await tx.row(
     { id: integer },
     sql`
@@ -146,7 +147,7 @@ export async function saveManifest(tx: Tx, repositoryId: number, manifest: NewMa
  */
 export async function hideManifest(
   tx: Tx,
-  repositoryId: number,
+  repositoryId: LockedRepository,
   digest: ContentDigest,
 ): Promise<number | 'used' | undefined> {
   const held = await tx.row(

@@ -4,7 +4,8 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import type { Place } from '../access/access.ts'
 import { findBlob } from '../blobs/queries.ts'
-import { ensureRepository, findRepositoryId, lockRepository } from '../images/queries.ts'
+import { inLockedRepository } from '../images/push.ts'
+import { findRepositoryId, lockRepository } from '../images/queries.ts'
 import { algorithmOf, type ContentDigest, prefixed } from '../names/digests.ts'
 import { pathOf } from '../names/names.ts'
 import { deleteTags, setTag, tagsOfManifest } from '../tags/queries.ts'
@@ -32,11 +33,12 @@ export type Pushed = { readonly digest: ContentDigest; readonly subject: Content
 /** Stores a manifest, and makes a tag name it. Throws `InvalidManifest`, `MissingParts` or `WrongDigest`. */
 export async function putManifest(
   ctx: Ctx,
-  { project, name }: Place,
+  place: Place,
   reference: Reference,
   payload: Buffer,
   contentType: string | undefined,
 ): Promise<Pushed> {
+  const { project, name } = place
   const algorithm = 'digest' in reference ? algorithmOf(reference.digest) : 'sha256'
   const digest = hash(algorithm, payload, 'hex') as ContentDigest
   if ('digest' in reference && reference.digest !== digest) throw new WrongDigest()
@@ -46,9 +48,7 @@ export async function putManifest(
   const linkedConfig =
     manifest.hasImageConfig && config ? await findBlob(ctx.db, project.id, name, config.digest) : undefined
   const builtAt = linkedConfig ? await creationTimeOf(ctx, linkedConfig) : null
-  await ctx.transaction(async (tx) => {
-    const repositoryId = await ensureRepository(tx, project.id, name)
-    await lockRepository(tx, repositoryId)
+  await inLockedRepository(ctx, place, async (tx, repositoryId) => {
     const blobs = [...(config ? [config] : []), ...layers]
     const linked = await lockBlobs(
       tx,
@@ -119,10 +119,11 @@ export async function deleteReference(
   { project, name }: Place,
   reference: Reference,
 ): Promise<'deleted' | 'missing' | 'used'> {
-  const repositoryId = await findRepositoryId(ctx.db, project.id, name)
-  if (repositoryId === undefined) return 'missing'
+  const found = await findRepositoryId(ctx.db, project.id, name)
+  if (found === undefined) return 'missing'
   return ctx.transaction(async (tx) => {
-    await lockRepository(tx, repositoryId)
+    const repositoryId = await lockRepository(tx, found)
+    if (repositoryId === undefined) return 'missing'
     const manifestId = 'digest' in reference ? await hideManifest(tx, repositoryId, reference.digest) : undefined
     if (manifestId === 'used') return 'used'
     if ('digest' in reference && manifestId === undefined) return 'missing'

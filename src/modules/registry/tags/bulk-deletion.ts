@@ -27,12 +27,9 @@ export async function deleteSelected(
   let deleted = 0
   for (let at = 0; at < tagsToDelete.length; at += atOnce) {
     deleted += await ctx.transaction(async (tx) => {
-      if (!(await lockRepository(tx, repositoryId))) return 0
-      const gone = await deleteTags(
-        tx,
-        repositoryId,
-        await unmoved(tx, repositoryId, tagsToDelete.slice(at, at + atOnce)),
-      )
+      const locked = await lockRepository(tx, repositoryId)
+      if (locked === undefined) return 0
+      const gone = await deleteTags(tx, locked, await unmoved(tx, locked, tagsToDelete.slice(at, at + atOnce)))
       if (gone.length > 0)
         await emit(tx, {
           kind: 'container_tags_deleted',

@@ -2,6 +2,7 @@ import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
+import type { LockedRepository } from '../images/queries.ts'
 import type { ContentDigest } from '../names/digests.ts'
 
 /** A tag of a repository: row of the table `container_tags`. */
@@ -66,8 +67,12 @@ export const tagNamesAfter = async (
     )
   )?.names
 
-/** What a tag names; the repository must be locked. */
-export const manifestOfTag = async (tx: Tx, repositoryId: number, name: string): Promise<number | undefined> =>
+/** What a tag names. */
+export const manifestOfTag = async (
+  tx: Tx,
+  repositoryId: LockedRepository,
+  name: string,
+): Promise<number | undefined> =>
   (
     await tx.row(
       { manifest_id: integer },
@@ -75,8 +80,8 @@ export const manifestOfTag = async (tx: Tx, repositoryId: number, name: string):
     )
   )?.manifest_id
 
-/** Makes a tag name a manifest. What it named before goes into the history. The repository must be locked. */
-export async function setTag(tx: Tx, repositoryId: number, name: string, manifestId: number): Promise<void> {
+/** Makes a tag name a manifest. What it named before goes into the history. */
+export async function setTag(tx: Tx, repositoryId: LockedRepository, name: string, manifestId: number): Promise<void> {
   const before = await manifestOfTag(tx, repositoryId, name)
   if (before !== undefined && before !== manifestId) await rememberTag(tx, repositoryId, name, before)
   await tx.run(sql`
@@ -95,8 +100,8 @@ async function rememberTag(tx: Tx, repositoryId: number, name: string, manifestI
   await tx.run(sql`update container_manifests set used_at = now() where id = ${manifestId}`)
 }
 
-/** Deletes tags, into the history. The repository must be locked. Returns the names that existed. */
-export async function deleteTags(tx: Tx, repositoryId: number, names: readonly string[]): Promise<string[]> {
+/** Deletes tags, into the history. Returns the names that existed. */
+export async function deleteTags(tx: Tx, repositoryId: LockedRepository, names: readonly string[]): Promise<string[]> {
   const gone = await tx.rows(
     { name: text },
     sql`
@@ -127,7 +132,7 @@ export async function tagsOfManifest(tx: Tx, manifestId: number): Promise<string
 /** What a tag named last, within the retention time; of a certain manifest if a digest is given. */
 export const lastNamed = async (
   tx: Tx,
-  repositoryId: number,
+  repositoryId: LockedRepository,
   name: string,
   digest: ContentDigest | undefined,
   days: number,
@@ -189,10 +194,10 @@ export const candidatesOf = (db: Db, repositoryId: number): Promise<Candidate[]>
     `,
   )
 
-/** Names of those of the tags that still name the same manifest. The repository must be locked. */
+/** Names of those of the tags that still name the same manifest. */
 export async function unmoved(
   tx: Tx,
-  repositoryId: number,
+  repositoryId: LockedRepository,
   tags: readonly { readonly name: string; readonly digest: ContentDigest }[],
 ): Promise<string[]> {
   const rows = await tx.rows(

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { conflict, invalid, notFound } from '../../../kernel/failure.ts'
+import { conflict, invalid, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { claimBulkDeletion, lockRepository, type RepositoryRow } from '../images/queries.ts'
 import { type ContentDigest, parsePrefixedDigest } from '../names/digests.ts'
 import { isTagName, pathOf } from '../names/names.ts'
@@ -24,8 +24,9 @@ export async function getTag(ctx: Ctx, repository: RepositoryRow, name: string):
 export async function deleteTag(ctx: Ctx, repository: RepositoryRow, name: string): Promise<void> {
   if (!isTagName(name)) throw tagNotFound()
   await ctx.transaction(async (tx) => {
-    await lockRepository(tx, repository.id)
-    const gone = await deleteTags(tx, repository.id, [name])
+    const locked = await lockRepository(tx, repository.id)
+    if (locked === undefined) throw rowNotFound()
+    const gone = await deleteTags(tx, locked, [name])
     if (gone.length === 0) throw tagNotFound()
     await recordDeletion(ctx, tx, repository, gone)
   })
@@ -70,13 +71,14 @@ async function restoreIn(
   name: string,
   digest: ContentDigest | undefined,
 ): Promise<void> {
-  await lockRepository(tx, repository.id)
-  if (digest === undefined && (await manifestOfTag(tx, repository.id, name)) !== undefined)
+  const locked = await lockRepository(tx, repository.id)
+  if (locked === undefined) throw rowNotFound()
+  if (digest === undefined && (await manifestOfTag(tx, locked, name)) !== undefined)
     throw conflict('The tag exists; name the digest of the manifest to restore')
-  const manifestId = await lastNamed(tx, repository.id, name, digest, ctx.settings.container_registry_retention_days)
+  const manifestId = await lastNamed(tx, locked, name, digest, ctx.settings.container_registry_retention_days)
   if (manifestId === undefined) throw tagNotFound()
   await reviveManifest(tx, manifestId)
-  await setTag(tx, repository.id, name, manifestId)
+  await setTag(tx, locked, name, manifestId)
   await emit(tx, {
     kind: 'container_tag_restored',
     projectId: repository.project_id,

@@ -7,7 +7,7 @@ import { Failure } from '../../../kernel/failure.ts'
 import { isMissing } from '../../../kernel/missing.ts'
 import type { Place } from '../access/access.ts'
 import { addBlob } from '../blobs/service.ts'
-import { ensureRepository } from '../images/queries.ts'
+import { inRepository } from '../images/push.ts'
 import { algorithmOf, type ContentDigest, isSha256 } from '../names/digests.ts'
 import { fileOf, hasFiles, isUuid, readParts, removeFiles, writeUpload } from './files.ts'
 import {
@@ -21,9 +21,9 @@ import {
   type Upload,
 } from './queries.ts'
 
-export const beginUpload = (ctx: Ctx, { project, name }: Place): Promise<Upload> =>
-  ctx.transaction(async (tx) => {
-    const upload = await insertUpload(tx, await ensureRepository(tx, project.id, name), ctx.shareKey)
+export const beginUpload = (ctx: Ctx, place: Place): Promise<Upload> =>
+  inRepository(ctx, place, async (tx, repositoryId) => {
+    const upload = await insertUpload(tx, repositoryId, ctx.shareKey)
     await makeRoom(ctx, tx, upload)
     return upload
   })
