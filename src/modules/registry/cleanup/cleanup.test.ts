@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
+import { waitingFor } from '../../../../test/tables/instance.ts'
 import { daysToCleanup, makeCleanupDue } from '../../../../test/tables/registry.ts'
 import { test } from '../../../../test/world.ts'
-import { imageAt, Registry } from '../../../edges/registry/testing.ts'
+import { imageAt, Registry, repositoryOf } from '../../../edges/registry/testing.ts'
+import { lockRepository } from '../images/queries.ts'
 import { cleanUpProject, startDueCleanups } from './jobs.ts'
 
 const defaults = {
@@ -123,5 +125,30 @@ describe('cleanup policies', () => {
     }
     expect(await changed.registry.tags()).toEqual(['v1'])
     for (const { registry } of [disabled, archived]) expect(await registry.tags()).toEqual(['dev-1', 'v1'])
+  })
+  test('a cleanup deletes no more once the policy is disabled, or another one, while it waits for the repository', async ({
+    world,
+  }) => {
+    const ctx = await world.app.open(null)
+    const old = new Date(Date.now() - 100 * 86_400_000).toISOString()
+    for (const attributes of [{ enabled: false }, { name_regex: 'dev-1' }]) {
+      const project = await world.project()
+      const registry = await Registry.open(world.root, imageAt(project))
+      for (const tag of ['dev-1', 'dev-2']) await registry.image(tag, { created: old, layer: tag })
+      const change = (container_expiration_policy_attributes: object) =>
+        world.root.put(`/projects/${project.id}`, { container_expiration_policy_attributes })
+      await change({ name_regex: 'dev-.*', keep_n: null })
+      const { id } = await repositoryOf(world, project)
+      const { run } = await world.db.transaction(async (tx) => {
+        await lockRepository(tx, id)
+        const run = cleanUpProject.run({ projectId: project.id }, ctx)
+        await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(1)
+        expect((await change(attributes)).status).toBe(200)
+        // In an object, because the transaction must end before the job can.
+        return { run }
+      })
+      await run
+      expect(await registry.tags()).toEqual(['dev-1', 'dev-2'])
+    }
   })
 })

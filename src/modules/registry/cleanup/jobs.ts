@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { inBatches } from '../../../db/batches.ts'
@@ -13,14 +14,16 @@ export const cleanUpProject = job({
   key: ({ projectId }) => `clean_up_container_images:${projectId}`,
   attempts: 3,
   async run({ projectId }, ctx) {
-    // It may have been changed or disabled, or the project archived, since the job was enqueued.
-    const policy = await findCleanupPolicy(ctx.db, projectId)
-    const { name_regex, name_regex_keep, keep_n, older_than } = { ...cleanupDefaults, ...policy }
-    if (name_regex === null) return
+    const current = () => findCleanupPolicy(ctx.db, projectId)
     let tags = 0
     for (const repositoryId of await repositoryIdsOf(ctx.db, projectId)) {
+      // It may have been changed or disabled, or the project archived, since the job was enqueued.
+      const policy = await current()
+      const { name_regex, name_regex_keep, keep_n, older_than } = { ...cleanupDefaults, ...policy }
+      if (name_regex === null) break
       const selection = { delete: name_regex, keep: name_regex_keep, keepN: keep_n, olderThan: older_than }
-      tags += await deleteSelected(ctx, { projectId, repositoryId }, selection, null)
+      const mayStill = async () => isDeepStrictEqual(await current(), policy)
+      tags += await deleteSelected(ctx, { projectId, repositoryId }, selection, { actorId: null, mayStill })
     }
     if (tags > 0) ctx.log.info({ project_id: projectId, tags }, 'deleted container tags by policy')
   },

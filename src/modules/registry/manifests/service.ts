@@ -7,8 +7,8 @@ import { findBlob } from '../blobs/queries.ts'
 import { inLockedRepository } from '../images/push.ts'
 import { findRepositoryId, lockRepository } from '../images/queries.ts'
 import { algorithmOf, type ContentDigest, prefixed } from '../names/digests.ts'
-import { pathOf } from '../names/names.ts'
 import { deleteTags, setTag, tagsOfManifest } from '../tags/queries.ts'
+import { recordDeletion } from '../tags/record-deletion.ts'
 import { creationTimeOf } from './image-config.ts'
 import { type Descriptor, InvalidManifest, isForeign, type Manifest, parseManifest } from './parse.ts'
 import { hideManifest, lockBlobs, lockManifests, type Reference, saveManifest } from './queries.ts'
@@ -130,13 +130,13 @@ export async function deleteReference(
     const names = 'tag' in reference ? [reference.tag] : await tagsOfManifest(tx, manifestId!)
     const gone = await deleteTags(tx, repositoryId, names)
     if ('tag' in reference && gone.length === 0) return 'missing'
-    await emit(tx, {
-      kind: 'container_tags_deleted',
-      projectId: project.id,
-      actorId: ctx.actor && accountOf(ctx.actor),
-      payload: { repository_id: repositoryId, tag_count: gone.length, ...('digest' in reference && reference) },
-      facts: { path: pathOf(project.full_path, name), tags: gone },
-    })
+    await recordDeletion(
+      tx,
+      ctx.actor && accountOf(ctx.actor),
+      { id: repositoryId, project_id: project.id, full_path: project.full_path, name },
+      gone,
+      'digest' in reference ? reference.digest : undefined,
+    )
     return 'deleted'
   })
 }

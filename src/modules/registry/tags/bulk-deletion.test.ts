@@ -1,6 +1,9 @@
 import { describe, expect, test as plain } from 'vitest'
+import { waitingFor } from '../../../../test/tables/instance.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { imageAt, ociManifest, Registry, repositoryOf } from '../../../edges/registry/testing.ts'
+import { lockRepository } from '../images/queries.ts'
+import { deleteTagsInBulk } from './jobs.ts'
 import { parseDuration } from './older-than.ts'
 
 /** A repository with tags by name, each of an image built that number of days ago; null for an image without a date. */
@@ -81,7 +84,9 @@ describe('DELETE /projects/:id/registry/repositories/:repository_id/tags', () =>
     })
   })
 
-  test('400 without a regular expression, or with an invalid one, which does not count as a run', async ({ world }) => {
+  test('400 without a regular expression, or with an invalid one, which does not count as a run', async ({
+    world,
+  }) => {
     const { tagsAt } = await repositoryWith(world, { a: 1 })
     expect(await world.root.delete(tagsAt)).toMatchObject({ status: 400, json: { error: 'name_regex is missing' } })
     expect(await world.root.delete(`${tagsAt}?name_regex=%5B`)).toMatchObject({
@@ -162,6 +167,27 @@ describe('DELETE /projects/:id/registry/repositories/:repository_id/tags', () =>
       expect(await registry.tags()).toEqual(['a'])
     },
   )
+
+  test('nothing is deleted for a user who loses the role while the job waits for the repository', async ({ world }) => {
+    const { project, registry, tagsAt } = await repositoryWith(world, { a: 1 })
+    const ann = await world.user()
+    const members = `/projects/${project.id}/members`
+    await world.root.post(members, { user_id: ann.id, access_level: 40 })
+    expect((await ann.delete(`${tagsAt}?name_regex=.*`)).status).toBe(202)
+    const { id } = await repositoryOf(world, project)
+    const [waiting] = await world.takeJobs(`delete_container_tags:${id}`)
+    const ctx = await world.app.open(null)
+    const { run } = await world.db.transaction(async (tx) => {
+      await lockRepository(tx, id)
+      const run = deleteTagsInBulk.run(waiting!.payload, ctx)
+      await expect.poll(() => waitingFor(world, 'lock')).toHaveLength(1)
+      expect((await world.root.delete(`${members}/${ann.id}`)).status).toBe(204)
+      // In an object, because the transaction must end before the job can.
+      return { run }
+    })
+    await run
+    expect(await registry.tags()).toEqual(['a'])
+  })
 
   test('tags that are pushed or moved after the request count as they are when the job runs', async ({ world }) => {
     const { registry, tagsAt } = await repositoryWith(world, { moved: 9, old: 9 })

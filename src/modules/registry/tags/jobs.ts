@@ -5,7 +5,7 @@ import { deleteSelected } from './bulk-deletion.ts'
 
 const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) => Type.Union([schema, Type.Null()])
 
-/** Deletes the tags of a repository that match, if the user who requested it may do so now. */
+/** Deletes the tags of a repository that match, as long as the user who requested it may do so. */
 export const deleteTagsInBulk = job({
   name: 'delete_container_tags',
   input: Type.Object({
@@ -20,7 +20,10 @@ export const deleteTagsInBulk = job({
   key: ({ repositoryId }) => `delete_container_tags:${repositoryId}`,
   attempts: 5,
   async run({ nameRegex, keepRegex, keepN, olderThan, actorId, ...repository }, ctx) {
-    if (!(await projectOnBehalf(ctx, actorId, repository.projectId, 'admin_container_image'))) return
-    await deleteSelected(ctx, repository, { delete: nameRegex, keep: keepRegex, keepN, olderThan }, actorId)
+    const mayStill = async () =>
+      (await projectOnBehalf(ctx, actorId, repository.projectId, 'admin_container_image')) !== undefined
+    if (!(await mayStill())) return
+    const selection = { delete: nameRegex, keep: keepRegex, keepN, olderThan }
+    await deleteSelected(ctx, repository, selection, { actorId, mayStill })
   },
 })

@@ -9,6 +9,7 @@ import { type ContentDigest, parsePrefixedDigest } from '../names/digests.ts'
 import { isTagName, pathOf } from '../names/names.ts'
 import { deleteTagsInBulk } from './jobs.ts'
 import { deleteTags, findTag, lastNamed, manifestOfTag, reviveManifest, setTag, type TagDetailRow } from './queries.ts'
+import { recordDeletion } from './record-deletion.ts'
 import { requirePatterns } from './selection.ts'
 
 const tagNotFound = () => notFound('Tag')
@@ -28,24 +29,9 @@ export async function deleteTag(ctx: Ctx, repository: RepositoryRow, name: strin
     if (locked === undefined) throw rowNotFound()
     const gone = await deleteTags(tx, locked, [name])
     if (gone.length === 0) throw tagNotFound()
-    await recordDeletion(ctx, tx, repository, gone)
+    await recordDeletion(tx, accountOf(ctx.actor!), repository, gone)
   })
 }
-
-/** Records that tags were deleted; by the service itself if there is no caller. */
-export const recordDeletion = (
-  ctx: Pick<Ctx, 'actor'>,
-  tx: Tx,
-  { id, project_id, full_path, name }: RepositoryRow,
-  tags: readonly string[],
-): Promise<void> =>
-  emit(tx, {
-    kind: 'container_tags_deleted',
-    projectId: project_id,
-    actorId: ctx.actor && accountOf(ctx.actor),
-    payload: { repository_id: id, tag_count: tags.length },
-    facts: { path: pathOf(full_path, name), tags },
-  })
 
 /**
  * Makes a tag name again what it named before it was deleted or moved, within the retention time: the last one, or the manifest with
