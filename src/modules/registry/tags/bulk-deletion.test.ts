@@ -84,7 +84,7 @@ describe('DELETE /projects/:id/registry/repositories/:repository_id/tags', () =>
     })
   })
 
-  test('400 without a regular expression, or with an invalid one, which does not count as a run', async ({
+  test('400 without a regular expression, or with an invalid or slow one, which does not count as a run', async ({
     world,
   }) => {
     const { tagsAt } = await repositoryWith(world, { a: 1 })
@@ -95,6 +95,11 @@ describe('DELETE /projects/:id/registry/repositories/:repository_id/tags', () =>
     })
     expect((await world.root.delete(`${tagsAt}?name_regex=x&name_regex_keep=(`)).status).toBe(400)
     expect((await world.root.delete(`${tagsAt}?name_regex=${'x'.repeat(300)}`)).status).toBe(400)
+    for (const slow of [`${'(.{1,999})?'.repeat(22)}z`, `${'((a{1,31}){1,31})?'.repeat(12)}z`])
+      expect(await world.root.delete(`${tagsAt}?name_regex=${encodeURIComponent(slow)}`)).toMatchObject({
+        status: 400,
+        json: { message: { name_regex: ['is an invalid regexp'] } },
+      })
     expect((await world.root.delete(`${tagsAt}?name_regex=x&keep_n=-1`)).status).toBe(400)
     expect((await world.root.delete(`${tagsAt}?name_regex=x`)).status).toBe(202)
   })

@@ -29,7 +29,7 @@ export async function deleteSelected(
   if (!repository) return 0
   const tags = await candidatesOf(ctx.db, repositoryId)
   const latest = await findTag(ctx.db, repositoryId, 'latest')
-  const chosen = new Set(selectTags(tags, selection, new Date(), latest?.digest))
+  const chosen = new Set(await selectTags(tags, selection, new Date(), latest?.digest))
   const tagsToDelete = tags.filter(({ name }) => chosen.has(name))
   let deleted = 0
   for (let at = 0; at < tagsToDelete.length; at += atOnce) {

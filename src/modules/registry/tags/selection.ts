@@ -1,5 +1,6 @@
-import { RE2JS } from 're2js'
+import { compileExpression, type Expression } from '../../../kernel/expression.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
+import { Turns } from '../../../kernel/turns.ts'
 import { parseDuration } from './older-than.ts'
 import type { Candidate } from './queries.ts'
 
@@ -18,12 +19,11 @@ export type Selection = {
 /** Longest regular expression, in characters. */
 const maxLength = 255
 
-/** A regular expression for whole names; undefined if it is invalid. It runs in linear time. */
-function compile(pattern: string): ((name: string) => boolean) | undefined {
+/** A regular expression for whole names; undefined if it is invalid. */
+function compile(pattern: string): Expression | undefined {
   if (pattern.length > maxLength) return undefined
   try {
-    const compiled = RE2JS.compile(pattern)
-    return (name) => compiled.matches(name)
+    return compileExpression(pattern, { whole: true })
   } catch {
     return undefined
   }
@@ -41,11 +41,21 @@ export function requirePatterns(patterns: Readonly<Record<string, string | null 
  * The tags to delete, from those of a repository without `latest`, the newest image first. A tag stays if a tag that stays names the
  * same manifest. Source: supplement to the API documents, "Deletion".
  */
-export function selectTags(tags: readonly Candidate[], selection: Selection, now: Date, latest?: string): string[] {
+export async function selectTags(
+  tags: readonly Candidate[],
+  selection: Selection,
+  now: Date,
+  latest?: string,
+): Promise<string[]> {
   const isDeleted = compile(selection.delete)
   const isKept = selection.keep == null ? undefined : compile(selection.keep)
   if (!isDeleted || (selection.keep != null && !isKept)) return []
-  let chosen = tags.filter(({ name }) => isDeleted(name) && !isKept?.(name))
+  let chosen: Candidate[] = []
+  const turns = new Turns()
+  for (const tag of tags) {
+    if (isDeleted(tag.name) && !isKept?.(tag.name)) chosen.push(tag)
+    if (turns.isOver) await turns.next()
+  }
   if (selection.keepN != null) chosen = chosen.slice(Math.max(0, selection.keepN))
   if (selection.olderThan != null) {
     const age = parseDuration(selection.olderThan)
