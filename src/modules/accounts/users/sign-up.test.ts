@@ -37,7 +37,7 @@ describe('restrictions of new accounts', () => {
     await world.settings({ domain_whitelist: [], domain_blacklist_enabled: false })
   })
 
-  test('email_restrictions refuses matching e-mails; an invalid or slow pattern refuses none', async () => {
+  test('email_restrictions refuses matching e-mails, in linear time, and all of them if the stored pattern cannot be used', async () => {
     const restrict = (email_restrictions: string) =>
       world.settings({ email_restrictions_enabled: true, email_restrictions })
     await restrict('\\+')
@@ -47,7 +47,7 @@ describe('restrictions of new accounts', () => {
     })
     expect((await make(`${unique('a')}@example.com`)).status).toBe(201)
     await restrict('(')
-    expect((await make(`${unique('a')}@example.com`)).status).toBe(201)
+    expect((await make(`${unique('a')}@example.com`)).status).toBe(400)
     await restrict('^(a+)+$')
     // Backtracking would not end.
     expect((await make(`${'a'.repeat(60)}@example.com`)).status).toBe(201)

@@ -1,14 +1,14 @@
-import { RE2JS } from 're2js'
+import { compileExpression } from '../../../kernel/expression.ts'
 import { nameGlob } from '../../../kernel/glob.ts'
 import type { Settings } from '../../../settings/settings.ts'
 
-/** Whether an administrator's regular expression matches the address. An invalid expression matches nothing. */
-function matches(pattern: string | null, email: string): boolean {
+/** Whether an administrator's regular expression matches the address; the third parameter, if it cannot be used. */
+function matches(pattern: string | null, email: string, otherwise: boolean): boolean {
   if (!pattern) return false
   try {
-    return RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE).matcher(email).find()
+    return compileExpression(pattern, { ignoreCase: true })(email)
   } catch {
-    return false
+    return otherwise
   }
 }
 
@@ -24,7 +24,7 @@ export function signUpViolations(email: string, settings: Settings): string[] {
   const { domain_whitelist, domain_blacklist, domain_blacklist_enabled } = settings
   const isAllowed = domain_whitelist.length === 0 || isOfDomain(domain, domain_whitelist)
   const isBarred = domain_blacklist_enabled && isOfDomain(domain, domain_blacklist)
-  const isRestricted = settings.email_restrictions_enabled && matches(settings.email_restrictions, email)
+  const isRestricted = settings.email_restrictions_enabled && matches(settings.email_restrictions, email, true)
   return [
     ...(isAllowed && !isBarred ? [] : [domainNotAllowed]),
     ...(isRestricted
@@ -35,4 +35,4 @@ export function signUpViolations(email: string, settings: Settings): string[] {
 
 /** Whether a new account with this address is external by default. */
 export const isExternalByDefault = (email: string, settings: Settings): boolean =>
-  settings.user_default_external && !matches(settings.user_default_internal_regex, email)
+  settings.user_default_external && !matches(settings.user_default_internal_regex, email, false)

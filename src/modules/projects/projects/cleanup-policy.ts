@@ -1,7 +1,7 @@
-import { RE2JS } from 're2js'
 import { Type } from 'typebox'
 import { Hash, Optional } from '../../../api/params/types.ts'
 import { nullable } from '../../../api/schema.ts'
+import { compileExpression } from '../../../kernel/expression.ts'
 
 const cadences = ['1d', '7d', '14d', '1month', '3month'] as const
 const keeps = [1, 5, 10, 25, 50, 100] as const
@@ -116,7 +116,7 @@ function parse(params: Readonly<Record<string, unknown>>): { policy: Partial<Cle
 function isPattern(value: string): boolean {
   if (value.length > maxPatternLength || value.includes('\0')) return false
   try {
-    RE2JS.compile(value)
+    compileExpression(value, { whole: true })
     return true
   } catch {
     return false

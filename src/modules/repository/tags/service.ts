@@ -8,6 +8,7 @@ import { listRefTips, type RefOrder, type RefTip, readRef } from '../../../git/r
 import type { Repository } from '../../../git/repository/repository.ts'
 import { dequeue, enqueue } from '../../../jobs/job.ts'
 import { conflict, Failure, invalid, notFound } from '../../../kernel/failure.ts'
+import { withoutTrailing } from '../../../kernel/without-ends.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { ifReadable } from '../../pushes/index.ts'
 import { searchNames } from '../branches/ref-search.ts'
@@ -42,7 +43,7 @@ async function tagRow(
     ifReadable(ctx, readTag(repo, oid), undefined),
     ifReadable(ctx, readCommit(repo, oid), undefined),
   ])
-  return { name, message: tag ? tag.message.replace(/\n+$/, '') : null, target: oid, commit, project }
+  return { name, message: tag ? withoutTrailing(tag.message, '\n') : null, target: oid, commit, project }
 }
 
 /** The tags of a page: one round trip. */
