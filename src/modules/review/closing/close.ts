@@ -59,14 +59,12 @@ async function closable(
   return rows.filter(({ holder }) => holder.id !== forked_from_project_id)
 }
 
-/** Stores which issues an unmerged merge request closes, of those that its author may read. False if there were and are none. */
-export async function updateClosingIssues(ctx: Ctx, mergeRequestId: number): Promise<boolean> {
+/** Stores which issues an unmerged merge request closes, of those that its author may read. */
+export async function updateClosingIssues(ctx: Ctx, mergeRequestId: number): Promise<void> {
   const row = await findClosingMergeRequest(ctx.db, mergeRequestId)
-  if (!row || row.state === 'merged') return false
+  if (!row || row.state === 'merged') return
   const named = await referencesOf(ctx, row)
-  const isNeeded = named.length > 0 || row.stored
-  if (isNeeded) await store(ctx, row, named)
-  return isNeeded
+  if (named.length > 0 || row.stored) await store(ctx, row, named)
 }
 
 /** The ids of named issues, of those that the author of a merge request may read. */

@@ -9,9 +9,7 @@ export const findClosingIssues = job({
   input: Type.Object({ mergeRequestId: Type.Integer() }),
   key: ({ mergeRequestId }) => `find_closing_issues:${mergeRequestId}`,
   attempts: 5,
-  run: async ({ mergeRequestId }, ctx) => {
-    await updateClosingIssues(ctx, mergeRequestId)
-  },
+  run: ({ mergeRequestId }, ctx) => updateClosingIssues(ctx, mergeRequestId),
 })
 
 /** Closes the issues that a merged merge request names. */

@@ -14,7 +14,7 @@ import { targetRepository } from './heads.ts'
 import { bringLargeFiles } from './large-files.ts'
 import { makeMerge, satisfiesMergeMethod } from './make-merge.ts'
 import { requireMergeAccessNow } from './merge-access.ts'
-import { conflicting, notMergeable } from './mergeable.ts'
+import { conflicting, notMergeable, requireMergeableNow } from './mergeable.ts'
 import {
   beginMerging,
   findMerging,
@@ -37,7 +37,7 @@ const wentWrong = 'Something went wrong during merge'
 
 /**
  * Merges the head of an open merge request. The caller is already authorised. The row has the state `locked` meanwhile, which is
- * always released. Fails if the merge request is not open any more, or conflicts with a merge made meanwhile.
+ * always released. Fails if the merge request cannot be merged any more (`requireMergeableNow`), or conflicts with a merge made meanwhile.
  */
 export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: MergeOptions): Promise<void> {
   ctx.outside?.prepare()
@@ -52,16 +52,14 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
       squash: squashes(row, options),
       should_remove_source_branch: options.should_remove_source_branch ?? null,
     }
-    const current = options.merge_commit_message ? row : await withCurrentClosing(ctx, row)
-    await ctx.transaction(async (tx) => {
-      if (!(await beginMerging(tx, row, merging))) throw notMergeable()
-      await requireMergeAccessNow(ctx, tx, row)
-    })
+    // For the default message: the job that stores the issues which it closes runs after the change of a text.
+    if (!options.merge_commit_message) await updateClosingIssues(ctx, row.id)
+    const begun = await begin(ctx, row, merging)
     try {
-      const outcome = await moveTarget(ctx, { row: current, merging, repo, ref }, options)
+      const outcome = await moveTarget(ctx, { row: begun, merging, repo, ref }, options)
       if (outcome === 'moved') return
       const error = outcome === 'already_merged' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
-      await abandonMerge(ctx, row, merging.token, error)
+      await abandonMerge(ctx, begun, merging.token, error)
       if (outcome === 'already_merged') await syncWithBranches(ctx, row.id)
     } catch (error) {
       // The branch may have moved all the same.
@@ -72,13 +70,19 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
 }
 
 /**
- * The merge request with the issues that its texts say now that it closes, for the default message: the job that stores them runs
- * after the change of a text.
+ * Locks the merge request, and asks again whether it may be merged: meanwhile other merges had their turn, and branches were checked.
+ * Resolves to the merge request as it is then.
  */
-async function withCurrentClosing(ctx: Ctx, row: MergingRow): Promise<MergingRow> {
-  if (!(await updateClosingIssues(ctx, row.id))) return row
-  return { ...row, closing: (await findMerging(ctx.db, row.id))?.closing ?? [] }
-}
+const begin = (ctx: Ctx, row: MergingRow, merging: Merging): Promise<MergingRow> =>
+  ctx.transaction(async (tx) => {
+    if (!(await beginMerging(tx, row, merging))) throw notMergeable()
+    await requireMergeAccessNow(ctx, tx, row)
+    // Read after the lock, for which the statement that takes it may wait.
+    const begun = await findMerging(tx, row.id)
+    if (!begun) throw notMergeable()
+    await requireMergeableNow(ctx, tx, begun)
+    return begun
+  })
 
 /** A merge whose row is locked, and the branch that it moves. */
 type Begun = {

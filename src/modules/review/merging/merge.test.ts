@@ -320,7 +320,9 @@ describe('merges that are refused', () => {
     expect((await dan.put(`${open.at}/merge`)).json).toMatchObject({ state: 'merged', merged_by: { id: dan.id } })
   })
 
-  test('a merge refused by push rules stays open with an error', async ({ world }) => {
+  test('a merge refused by push rules stays open with an error, and its event names the user who merges', async ({
+    world,
+  }) => {
     const dan = await world.user()
     const { at, project, base } = await openMergeRequest(world, { members: [[dan, 'reporter']] })
     await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'main', merge_access_level: 0 })
@@ -334,5 +336,7 @@ describe('merges that are refused', () => {
       },
     })
     expect(project.repository.git('rev-parse', 'main')).toBe(base)
+    const failed = { project: project.id, kind: 'merge_request_merge_failed' }
+    expect(await eventsOf(world, failed, 'actor_id')).toEqual([{ actor_id: dan.id }])
   })
 })

@@ -1,9 +1,10 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { findNewestPipeline, type PipelineRow } from '../../ci/index.ts'
 import { hasUnresolved } from '../../discussion/index.ts'
 import { isApproved } from '../approvals/queries.ts'
-import { type DetailedMergeStatus, detailedMergeStatus } from '../merge-requests/mergeability.ts'
+import { type DetailedMergeStatus, detailedMergeStatus, type MergeFacts } from '../merge-requests/mergeability.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeStatus } from '../merge-requests/states.ts'
 import type { Heads } from './heads.ts'
@@ -31,11 +32,32 @@ export async function requireMergeable(
   heads: Heads,
   pipeline: PipelineRow | undefined | 'awaited',
 ): Promise<void> {
+  await requireStatus(ctx, row, pipeline, {
+    hasCommits: row.commits > 0 && heads.source !== undefined && heads.target !== undefined,
+    mergeStatus: isKnownAs(row.merge_status, row, heads) ? row.merge_status : 'unchecked',
+  })
+}
+
+/**
+ * The same for a merge that waited for its turn and has just locked the merge request, with all that may have changed since; the branches
+ * are left to the merge itself. Three statements.
+ */
+export async function requireMergeableNow(ctx: Ctx, tx: Tx, row: MergingRow): Promise<void> {
+  const now = { ...ctx, db: tx }
+  const pipeline = row.target.needs_pipeline ? await headPipeline(now, row) : undefined
+  await requireStatus(now, { ...row, state: 'opened' }, pipeline, { hasCommits: true, mergeStatus: 'unchecked' })
+}
+
+async function requireStatus(
+  ctx: Ctx,
+  row: MergingRow,
+  pipeline: PipelineRow | undefined | 'awaited',
+  ofBranches: Pick<MergeFacts, 'hasCommits' | 'mergeStatus'>,
+): Promise<void> {
   const { needs_pipeline, needs_resolution } = row.target
   const status = detailedMergeStatus({
     ...row,
-    hasCommits: row.commits > 0 && heads.source !== undefined && heads.target !== undefined,
-    mergeStatus: isKnownAs(row.merge_status, row, heads) ? row.merge_status : 'unchecked',
+    ...ofBranches,
     // Known only once the branches are checked.
     needsRebase: false,
     pipeline: (needs_pipeline && pipeline !== 'awaited' && pipeline?.status) || null,

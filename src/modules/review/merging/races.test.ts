@@ -3,7 +3,7 @@ import { contextFor, locate } from '../../../../test/contexts.ts'
 import { jobKeys } from '../../../../test/jobs.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { changeMergeRequest, latestVersion } from '../../../../test/tables/review.ts'
-import { test, type World } from '../../../../test/world.ts'
+import { type Answer, type Client, test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
@@ -12,13 +12,15 @@ import { readRef } from '../../../git/refs/refs.ts'
 import { updateRefs } from '../../../git/refs/update-refs.ts'
 import { openRepository } from '../../projects/repositories/open.ts'
 import { recordIntent } from '../../pushes/pushes/journal.ts'
+import { inTurn } from '../../pushes/pushes/writers.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
-import { openMergeRequest } from '../merge-requests/testing.ts'
+import { type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
+import { mergeAwaited } from './awaited-job.ts'
 import { makeMerge } from './make-merge.ts'
 import { mergeHead } from './merge-head.ts'
 import { beginMerging, findMerging, type Merging, noteMergeCommit } from './queries.ts'
 import { settleCutOffMerges } from './settle.ts'
-import { afterPush, pushed } from './testing.ts'
+import { afterPush, mergeStatusOf, pushed } from './testing.ts'
 
 describe('concurrent merges', () => {
   test('sixteen concurrent merges into one branch all succeed, each once', async ({ world }) => {
@@ -117,6 +119,86 @@ describe('concurrent merges', () => {
     const answers = await Promise.all([...opened.map(({ at }) => world.root.put(`${at}/merge`)), ...pushes])
     expect(answers.map(({ status }) => status)).toEqual([...Array(6).fill(200), ...Array(6).fill(201)])
     expect(project.repository.git('ls-tree', '--name-only', 'main').split('\n')).toHaveLength(13)
+  })
+})
+
+/** A merge request that can be merged, with one approval, which it needs, and a resolved discussion. */
+async function ready(world: World) {
+  const [ann, dan] = [await world.user(), await world.user()]
+  const members: [Client, 'developer' | 'maintainer'][] = [
+    [ann, 'developer'],
+    [dan, 'maintainer'],
+  ]
+  const made = await openMergeRequest(world, { members, approvals_before_merge: 1 })
+  const project = `/projects/${made.project.id}`
+  const report = (state: string) => world.root.post(`${project}/statuses/${made.head}`, { state, ref: made.branch })
+  const discuss = () => world.root.post(`${made.at}/discussions`, { body: 'Why?' })
+  const discussion = `${made.at}/discussions/${(await discuss()).json.id}`
+  await world.root.put(discussion, { resolved: true })
+  await ann.post(`${made.at}/approve`)
+  await world.root.put(project, { only_allow_merge_if_all_discussions_are_resolved: true })
+  const changes = {
+    'its approval is withdrawn': () => ann.post(`${made.at}/unapprove`),
+    'a discussion is opened that must be resolved': discuss,
+    'a resolved discussion is opened again': () => world.root.put(discussion, { resolved: false }),
+    'the project requires more approvals': () => world.root.put(project, { approvals_before_merge: 2 }),
+    'the project requires a pipeline that succeeds, and it has failed': async () => {
+      await world.root.put(project, { only_allow_merge_if_pipeline_succeeds: true })
+      return report('failed')
+    },
+  }
+  return { ...made, dan, report, changes }
+}
+
+/** The outcome of a merge during whose wait for another merge into the branch, when its checks are done, something happens. */
+async function mergedDuring<T>(
+  world: World,
+  { id, project }: OpenedMergeRequest,
+  merges: () => Promise<T>,
+  meanwhile: () => Promise<Answer>,
+): Promise<T> {
+  const repo = openRepository(await contextFor(world, world.root), await locate(world, project.id))
+  const { merging } = await inTurn(repo, 'refs/heads/main' as RefName, async () => {
+    const merging = merges()
+    await expect.poll(() => mergeStatusOf(world, id)).toBe('can_be_merged')
+    expect((await meanwhile()).status).toBeLessThan(300)
+    // In an object, because the turn must end before the merge can.
+    return { merging }
+  })
+  return merging
+}
+
+describe('what prevents a merge while it waits for another one into the branch', () => {
+  const reasons = [
+    'its approval is withdrawn',
+    'a discussion is opened that must be resolved',
+    'a resolved discussion is opened again',
+    'the project requires more approvals',
+    'the project requires a pipeline that succeeds, and it has failed',
+  ] as const
+
+  test.for(reasons)('405 for a merge while %s', async (reason, { world }) => {
+    const made = await ready(world)
+    const answer = await mergedDuring(world, made, () => world.root.put(`${made.at}/merge`), made.changes[reason])
+    expect(answer.status, answer.text).toBe(405)
+    expect((await world.root.get(made.at)).json).toMatchObject({ state: 'opened', merge_error: null })
+    expect(made.project.repository.git('rev-parse', 'main')).toBe(made.base)
+  })
+
+  test.for(reasons.slice(0, 3))('an automatic merge keeps waiting while %s', async (reason, { world }) => {
+    const made = await ready(world)
+    await made.report('running')
+    expect((await made.dan.put(`${made.at}/merge`, { merge_when_pipeline_succeeds: true })).status).toBe(200)
+    await changeMergeRequest(world, made.id, { merge_status: 'unchecked' })
+    await made.report('success')
+    const job = async () =>
+      mergeAwaited.run({ projectId: made.project.id, sha: made.head }, await contextFor(world, null))
+    await mergedDuring(world, made, job, made.changes[reason])
+    expect((await world.root.get(made.at)).json).toMatchObject({
+      state: 'opened',
+      merge_when_pipeline_succeeds: true,
+      merge_error: null,
+    })
   })
 })
 
