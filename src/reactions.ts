@@ -65,6 +65,7 @@ import {
   notifyOfFailedPipeline,
   recordLostApprovers,
   replaceLeftMilestones,
+  updateMergeRequestLater,
   updateMergeRequestsAfterFailedMerge,
   updateMergeRequestsAfterPush,
 } from './modules/review/index.ts'
@@ -129,11 +130,18 @@ export const reactions: Reactions = alsoForHooks({
   merge_request_opened: [
     texts.byMergeRequest,
     findClosingIssuesLater,
+    updateMergeRequestLater,
     recordMergeRequestMilestone,
     mailNewMergeRequest,
   ],
-  merge_request_reopened: [recordMergeRequestState('reopened'), findClosingIssuesLater],
-  merge_request_updated: [texts.byMergeRequest, findClosingIssuesLater, recordMergeRequestMilestone, mergeWhenReady],
+  merge_request_reopened: [recordMergeRequestState('reopened'), findClosingIssuesLater, updateMergeRequestLater],
+  merge_request_updated: [
+    texts.byMergeRequest,
+    findClosingIssuesLater,
+    updateMergeRequestLater,
+    recordMergeRequestMilestone,
+    mergeWhenReady,
+  ],
   milestones_replaced: [
     followMilestones,
     followMilestonesOfIssues,

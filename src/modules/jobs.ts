@@ -78,7 +78,7 @@ import { endFailedRebases, rebaseSource } from './review/merging/rebase.ts'
 import { removeMergedBranch } from './review/merging/remove-branch.ts'
 import { settleCutOffMerges } from './review/merging/settle.ts'
 import { closeUnlinked } from './review/merging/unlinked.ts'
-import { updateMergeRequests } from './review/merging/update-job.ts'
+import { updateMergeRequest, updateMergeRequests } from './review/merging/update-job.ts'
 import { applyPushOptions } from './review/push-options/jobs.ts'
 import { settleCutOffSuggestions } from './review/suggestion-commits/settle.ts'
 import { refreshSnippetJob, removeIncompleteSnippets } from './text/snippets/refresh.ts'
@@ -144,6 +144,7 @@ export const jobs: readonly Job<any>[] = [
   settleCutOffMerges,
   settleCutOffSuggestions,
   dropMergeRequestRefs,
+  updateMergeRequest,
   updateMergeRequests,
   purgeEndedInvitations,
   purgeEndedOauthTokens,

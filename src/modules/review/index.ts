@@ -25,7 +25,11 @@ export { notifyOfFailedPipeline } from './merging/failed-pipelines.ts'
 export { closeMergeRequestsOfDeleted } from './merging/orphaned.ts'
 export { recoverMerges } from './merging/settle.ts'
 export { closeUnlinked } from './merging/unlinked.ts'
-export { updateMergeRequestsAfterFailedMerge, updateMergeRequestsAfterPush } from './merging/update-job.ts'
+export {
+  updateMergeRequestLater,
+  updateMergeRequestsAfterFailedMerge,
+  updateMergeRequestsAfterPush,
+} from './merging/update-job.ts'
 export { reviewRelations } from './portable/queries.ts'
 export { answerWithMergeRequests } from './push-options/answer.ts'
 export { applyPushOptions } from './push-options/jobs.ts'

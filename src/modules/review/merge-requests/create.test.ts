@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import { answerDuring } from '../../../../test/during.ts'
+import { lockRow } from '../../../../test/tables/instance.ts'
+import { latestVersion } from '../../../../test/tables/review.ts'
 import { test } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { forkOf, openMergeRequest } from './testing.ts'
@@ -148,3 +151,34 @@ describe('POST /projects/:id/merge_requests', () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(4)
   })
 })
+
+test.for(['topic', 'new'])(
+  'a merge request gets the commits that are pushed to its branch %s while it is created',
+  async (branch, { world }) => {
+    const { project, base } = await openMergeRequest(world, { branch: 'other' })
+    project.repository.git('branch', 'topic', base)
+    const at = `/projects/${project.id}`
+    const { namespace } = (await world.root.get(at)).json
+    let head: string | undefined
+    const made = await answerDuring(
+      world,
+      () => world.root.post(`${at}/merge_requests`, { ...wanted, source_branch: branch, milestone_id: 1 }),
+      async () => {
+        const actions = [{ action: 'create', file_path: 'c', content: 'c' }]
+        const from = branch === 'new' ? { start_branch: 'main' } : {}
+        const pushed = await world.root.post(`${at}/repository/commits`, {
+          branch,
+          ...from,
+          commit_message: 'C',
+          actions,
+        })
+        head = pushed.json.id
+        return pushed
+      },
+      (tx) => lockRow(tx, 'namespaces', namespace.id),
+    )
+    expect(made.status, made.text).toBe(201)
+    await world.runJobs()
+    await expect.poll(() => latestVersion(world, made.json.id)).toEqual([{ head_oid: head }])
+  },
+)

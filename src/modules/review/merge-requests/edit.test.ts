@@ -5,10 +5,13 @@ import { systemNotesOf, todosAbout } from '../../../../test/tables/discussion.ts
 import { eventsOf, feedOf } from '../../../../test/tables/events.ts'
 import { lockRow } from '../../../../test/tables/instance.ts'
 import { deleteProject } from '../../../../test/tables/projects.ts'
-import { type Client, test, type World } from '../../../../test/world.ts'
+import { latestVersion } from '../../../../test/tables/review.ts'
+import { type Answer, type Client, test, unique, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
+import { contextWithin } from '../../../api/within-transaction.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
-import { editCurrent } from '../merging/edit-current.ts'
+import { editCurrent, saveCurrent } from '../merging/edit-current.ts'
+import { afterPush, pushed } from '../merging/testing.ts'
 import { loadMergeRequest } from './subject.ts'
 import { forkOf, openMergeRequest, refsDropped } from './testing.ts'
 
@@ -337,4 +340,108 @@ test('assignees that concurrent pushes add and remove are all respected', async 
   ])
   const { assignees } = (await world.root.get(at)).json
   expect(assignees.map(({ id }: { id: number }) => id).sort()).toEqual(others.sort())
+})
+
+describe('pushes during an edit', () => {
+  /** A merge request with a branch `release` at the head of `main`, and commits to its source branch through the API. */
+  async function pushable(world: World) {
+    const made = await opened(world)
+    made.project.repository.git('branch', 'release', made.base)
+    const { namespace } = (await world.root.get(`/projects/${made.project.id}`)).json
+    const push = async () => {
+      const answer = await world.root.post(`/projects/${made.project.id}/repository/commits`, {
+        branch: 'topic',
+        commit_message: 'C',
+        actions: [{ action: 'create', file_path: unique('file'), content: 'c' }],
+      })
+      expect(answer.status, answer.text).toBe(201)
+      return answer
+    }
+    /** Edits it, and does something else while the edit has read the branches and waits. */
+    const edited = (edit: object, meanwhile: () => Promise<Answer>) =>
+      answerDuring(
+        world,
+        () => made.dan.put(made.at, { ...edit, add_labels: 'bug' }),
+        meanwhile,
+        (tx) => lockRow(tx, 'namespaces', namespace.id),
+      )
+    return { ...made, push, edited }
+  }
+
+  test('a merge request gets the commits that are pushed while it is reopened', async ({ world }) => {
+    const { dan, at, id, push, edited } = await pushable(world)
+    await dan.put(at, { state_event: 'close' })
+    let pushed: string | undefined
+    const reopened = await edited({ state_event: 'reopen' }, async () => {
+      const answer = await push()
+      pushed = answer.json.id
+      return answer
+    })
+    expect(reopened).toMatchObject({ status: 200, json: { state: 'opened' } })
+    await world.runJobs()
+    await expect.poll(() => latestVersion(world, id)).toEqual([{ head_oid: pushed }])
+  })
+
+  test('a merge request is merged if its head is pushed to its new target branch while it gets it', async ({
+    world,
+  }) => {
+    const { dan, id, project, base, head, edited } = await pushable(world)
+    const ctx = await contextFor(world, dan)
+    const answer = await edited({ target_branch: 'release' }, async () => {
+      await pushed(ctx, project, 'release', base, head)
+      // Not of the merge request, whose branches would be checked.
+      return world.root.get(`/projects/${project.id}`)
+    })
+    expect(answer.status, answer.text).toBe(200)
+    await world.runJobs()
+    const merged = { kind: 'merge_request_merged', payload: { merge_request_id: id } }
+    await expect.poll(() => eventsOf(world, merged)).toHaveLength(1)
+  })
+
+  test('an edit keeps the head that is pushed and followed meanwhile, and its approvals', async ({ world }) => {
+    const { at, id, eve, project, push, edited } = await pushable(world)
+    let head: string | undefined
+    const answer = await edited({ target_branch: 'release' }, async () => {
+      head = (await push()).json.id
+      await afterPush(world, project)
+      return eve.post(`${at}/approve`)
+    })
+    expect(answer).toMatchObject({ status: 200, json: { target_branch: 'release', labels: ['bug'], sha: head } })
+    expect(await latestVersion(world, id)).toEqual([{ head_oid: head }])
+    expect((await eve.get(`${at}/approvals`)).json.approved_by).toHaveLength(1)
+  })
+
+  test('409 for an edit of the target branch if pushes are followed meanwhile again and again', async ({ world }) => {
+    const { dan, at, project, iid, push } = await pushable(world)
+    const ctx = await contextFor(world, dan)
+    const subject = (await loadMergeRequest({ id: String(project.id), merge_request_iid: iid }, ctx))!
+    let saves = 0
+    const edit = saveCurrent(ctx, subject, { target_branch: 'release' }, async (save) => {
+      saves++
+      await push()
+      await afterPush(world, project)
+      return save(ctx)
+    })
+    await expect(edit).rejects.toMatchObject({ kind: 'conflict', message: 'The source branch was changed meanwhile' })
+    expect(saves).toBe(2)
+    expect((await dan.get(at)).json.target_branch).toBe('main')
+  })
+
+  test('a push to the old target branch that is followed while the target branch changes merges nothing', async ({
+    world,
+  }) => {
+    const { dan, at, project, iid, head } = await pushable(world)
+    const ctx = await contextFor(world, dan)
+    const subject = (await loadMergeRequest({ id: String(project.id), merge_request_iid: iid }, ctx))!
+    const { following } = await ctx.transaction(async (tx) => {
+      await editCurrent(contextWithin(ctx, tx).ctx, subject, { target_branch: 'release' })
+      project.repository.git('update-ref', 'refs/heads/main', head)
+      const following = afterPush(world, project)
+      await world.waitsForLock()
+      // In an object, because the transaction must end before it can.
+      return { following }
+    })
+    await following
+    expect((await dan.get(at)).json).toMatchObject({ state: 'opened', target_branch: 'release' })
+  })
 })

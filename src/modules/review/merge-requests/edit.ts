@@ -5,7 +5,7 @@ import { allowsNow } from '../../../api/allows-now.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
-import { conflict, forbidden, rowNotFound } from '../../../kernel/failure.ts'
+import { conflict, Failure, forbidden, rowNotFound } from '../../../kernel/failure.ts'
 import {
   addTodos,
   assignableAmong,
@@ -93,6 +93,8 @@ type Prepared = {
 }
 
 type PreparedVersion = Version & {
+  /** The newest version when it was computed. */
+  readonly after: number
   readonly targetBranch: string
   /** False if it has the last known head, because the source branch cannot be read. */
   readonly isCurrent: boolean
@@ -113,6 +115,13 @@ const attributes = [
   'allow_collaboration',
 ] as const satisfies readonly (keyof MergeRequestFacts)[]
 
+/** Thrown if a version was recorded since an edit was prepared: its own may be older. The edit can be prepared again. */
+export class VersionReplaced extends Failure {
+  constructor() {
+    super('conflict', 'The source branch was changed meanwhile')
+  }
+}
+
 /** Saves a prepared edit, in one transaction. */
 export type SaveEdit = (within: Ctx) => Promise<void>
 
@@ -125,7 +134,7 @@ export type SaveEdit = (within: Ctx) => Promise<void>
  * source branch is missing or is in a project whose code the caller or the author cannot read.
  *
  * The step that saves throws `conflict` if another merge request is open for the same branches, or if the target branch was changed
- * meanwhile; `unprocessable` if the merge request was closed meanwhile and the source branch is missing; `forbidden` if the caller lost
+ * meanwhile, and `VersionReplaced`; `unprocessable` if the merge request was closed meanwhile and the source branch is missing; `forbidden` if the caller lost
  * the permission meanwhile.
  */
 export async function prepareEdit(ctx: Ctx, subject: MergeRequestSubject, given: MergeRequestEdit): Promise<SaveEdit> {
@@ -236,10 +245,10 @@ async function versionInto(
   const source = from && (await mayBringOver(ctx, subject, from)) ? from : null
   const version = await findVersion(ctx, { source, target, sourceBranch, targetBranch })
   if (version.head !== null && (!reopens || (await isRelated(ctx, source!, target))))
-    return { ...version, targetBranch, isCurrent: true }
+    return { ...version, after: subject.diff_id, targetBranch, isCurrent: true }
   if (reopens && subject.state === 'closed') throw sourceMissing()
   const last = await versionBetween(ctx, openRepository(ctx, target), subject.head_oid, version.start)
-  return { ...last, targetBranch, isCurrent: false }
+  return { ...last, after: subject.diff_id, targetBranch, isCurrent: false }
 }
 
 const sourceMissing = () => refused('The source branch does not exist')
@@ -349,9 +358,10 @@ async function changeState(
   const reopens = edit.state_event === 'reopen' && row.state === 'closed'
   const moves = edit.target_branch !== undefined && edit.target_branch !== row.target_branch && mayMove(row)
   if (!(reopens || moves)) return
-  // State and target branch may have changed since the version was computed.
+  // State, target branch and head may have changed since the version was computed.
   if (version?.targetBranch !== (edit.target_branch ?? row.target_branch))
     throw conflict('The target branch was changed meanwhile')
+  if (version.after !== row.diff_id) throw new VersionReplaced()
   if (reopens && !version.isCurrent) throw sourceMissing()
   if (reopens) await reopenMergeRequest(tx, row.id)
   await forgetMergeability(tx, row.id)

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Reaction } from '../../../events/reaction.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { ancestorsAmong } from '../../../git/history/ancestry.ts'
-import { enqueueEach, enqueueWhere, job } from '../../../jobs/job.ts'
+import { enqueue, enqueueEach, enqueueWhere, job } from '../../../jobs/job.ts'
 import { eachByItself } from '../../../kernel/each-by-itself.ts'
 import { findProject, openRepository } from '../../projects/index.ts'
 import { uncheckInto } from '../merge-requests/merge-status-queries.ts'
@@ -47,11 +47,31 @@ export const updateMergeRequests = job({
   },
 })
 
-/** Queues that after a push that moved a branch of an open merge request. One statement. */
+/**
+ * Updates one merge request from the current state of its branches. A push while it is created, reopened or gets another target branch
+ * may end after its branches are read, and before it is found among the open ones.
+ */
+export const updateMergeRequest = job({
+  name: 'update_merge_request',
+  input: Type.Object({ mergeRequestId: Type.Integer() }),
+  key: ({ mergeRequestId }) => `update_merge_request:${mergeRequestId}`,
+  attempts: 10,
+  run: ({ mergeRequestId }, ctx) => syncWithBranches(ctx, mergeRequestId),
+})
+
+/** Queues that for a merge request that follows its branches from now on, or other branches. */
+export const updateMergeRequestLater: Reaction<
+  'merge_request_opened' | 'merge_request_reopened' | 'merge_request_updated'
+> = async (tx, { kind, payload: { merge_request_id: mergeRequestId, changes } }) => {
+  if (kind !== 'merge_request_updated' || changes?.['target_branch'])
+    await enqueue(tx, updateMergeRequest, { mergeRequestId })
+}
+
+/** Queues the other after a push that moved a branch of an open merge request. One statement. */
 export const updateMergeRequestsAfterPush: Reaction<'pushed'> = (tx, { projectId, payload }) =>
   enqueueWhere(tx, updateMergeRequests, { projectId }, isOpenAroundPush(projectId, payload.push_id))
 
-/** Queues that after an abandoned merge: pushes may have moved branches while the merge request was locked. */
+/** Queues it after an abandoned merge: pushes may have moved branches while the merge request was locked. */
 export const updateMergeRequestsAfterFailedMerge: Reaction<'merge_request_merge_failed'> = (tx, { projectId, facts }) =>
   enqueueEach(
     tx,

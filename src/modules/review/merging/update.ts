@@ -64,11 +64,14 @@ async function recordWithheld(ctx: Ctx, row: MergingRow, heads: Heads): Promise<
   await unlessChanged(ctx, row, async (tx) => void (await saveMergeStatus(tx, row.id, withheldStatus, heads)))
 }
 
+/** What an update is computed from, besides the branches. */
+const unchanging = ['state', 'diff_id', 'title', 'target_branch'] as const satisfies readonly (keyof MergingRow)[]
+
 /** Runs `work` in a transaction, unless the merge request was changed concurrently. */
 const unlessChanged = (ctx: Ctx, row: MergingRow, work: (tx: Tx) => Promise<void>): Promise<boolean> =>
   ctx.transaction(async (tx) => {
     const now = await lockMerging(tx, row.id)
-    if (now?.state !== row.state || now.diff_id !== row.diff_id || now.title !== row.title) return false
+    if (!now || unchanging.some((name) => now[name] !== row[name])) return false
     await work(tx)
     return true
   })

@@ -8,7 +8,7 @@ import type { ProjectSubject } from '../../projects/index.ts'
 import type { MergeRequestEdit } from '../merge-requests/edit.ts'
 import { type MergeRequestInput, prepareMergeRequest } from '../merge-requests/service.ts'
 import { loadMergeRequest, type MergeRequestSubject } from '../merge-requests/subject.ts'
-import { prepareCurrent } from '../merging/edit-current.ts'
+import { saveCurrent } from '../merging/edit-current.ts'
 import { mergeRequestActionLocks, mergeRequestActionNames, mergeRequestActions } from '../quick-actions/commands.ts'
 
 /** The quick actions of a merge request of a project, as it is now. */
@@ -36,9 +36,11 @@ export async function createDescribed(ctx: Ctx, source: ProjectSubject, given: M
 /** Updates a merge request and applies the quick actions of a new description, which does not keep them, as `saveWithActions` does. */
 export async function editDescribed(ctx: Ctx, subject: MergeRequestSubject, given: MergeRequestEdit): Promise<void> {
   const { input: edit, actions } = withoutQuickActions(given, mergeRequestActionNames)
-  const save = await prepareCurrent(ctx, subject, edit)
-  if (actions.length === 0) return save(ctx)
-  await saveWithActions(ctx, actions, mergeRequestActionLocks(subject.project), save, (now) =>
-    actionsOf(now, subject.project_id, subject.iid),
+  await saveCurrent(ctx, subject, edit, (save) =>
+    actions.length === 0
+      ? save(ctx)
+      : saveWithActions(ctx, actions, mergeRequestActionLocks(subject.project), save, (now) =>
+          actionsOf(now, subject.project_id, subject.iid),
+        ),
   )
 }
