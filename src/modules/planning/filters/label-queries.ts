@@ -8,7 +8,7 @@ import { looksUpLabels, namesApart } from './queries.ts'
 /** Labels of which the rarest is looked for; the others are filters only. */
 const comparedLabels = namesApart
 
-/** Noteables with a label from which on it is common; fewer are read and sorted in some milliseconds. */
+/** A label is common if it has as many noteables as this; fewer are read and sorted in some milliseconds. */
 export const many = 1000
 
 /** Noteables with a label up to which these are kept in a hash table; of more, some are among each few dozen. */

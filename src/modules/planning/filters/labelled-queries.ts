@@ -110,7 +110,7 @@ export async function labelledEverything(
   const labelled = await find(db, reached)
   if (labelled.frequency === 'few') return ofIds(fewAmongAll(reached, [...where, ...reached.filters]), labelled.ids)
   const filters = filtersBesideLabel(reached)
-  // Of very many PostgreSQL soon finds as many as are counted.
+  // A count has a limit. If very many have the label, it reaches this before all of their ids are read.
   const found = labelled.frequency === 'many' ? [...filters, sql`m.id = any(array(${labelled.all}))`] : reached.counted
   const counted = { from, where: and([...where, ...found]) }
   return {

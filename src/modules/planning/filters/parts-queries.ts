@@ -20,6 +20,21 @@ import { isAmongLabelled, labelledOnce, veryMany } from './label-queries.ts'
 import { ownConfidential } from './own-confidential-queries.ts'
 import { inRange, type Narrowing, type TimeRange } from './queries.ts'
 
+/*
+ * Words of these files ([ADR 24](docs/adr/0024-lists-in-parts.md)); `api/list.ts` has the types.
+ *
+ * - Wanted: the list or total that is asked for. Reached: the same with the tables and conditions that lead to its rows. Reach: how it is read.
+ * - part: some rows of a list, which no other part has, read by themselves up to the end of the page.
+ * - few rows: all are read, and then sorted. Rows that are not few are read in the order of the list until the page is full.
+ * - few, many and very many noteables with a label: less than 1,000, whose ids are read first; less than 20,000, whose ids fit into a hash table; and
+ *   more, of which each noteable is asked for its labels.
+ * - walked: rows of the whole table, read in the order of the list and checked one by one, up to a limit.
+ * - crowded: a part that is read as few, but has more rows than pay to be sorted; the table is walked first.
+ * - scanned: a part for which the whole table is read, in any order, because what leads to its rows takes longer.
+ * - own, of a part: tables and conditions of its own, instead of those of the list. Of a caller: confidential issues that they wrote or are assigned to.
+ * - preceding: rows of the other parts that come before the last row of the page; that row is of the first part, of what is open to the caller.
+ */
+
 /** A list or total of noteables. */
 export type Wanted = {
   readonly type: ScheduledType
@@ -248,7 +263,7 @@ export type Access = {
   readonly openProject: Sql
   /** A condition on an audience: the noteable is open to the caller. */
   readonly isOpen: (audience: Sql) => Sql
-  /** Those that are open to the caller and meet conditions. Has no number of them. */
+  /** The part of those that are open to the caller and meet conditions, without `number` and `counted`, which say how many they are. */
   readonly open: (filters: readonly Sql[]) => ListPart
   /** A condition on the others that are not confidential. */
   readonly isClosed: Sql
