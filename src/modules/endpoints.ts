@@ -145,7 +145,6 @@ import {
 } from './review/discussions/routes.ts'
 import { subscriptionRoutes } from './review/discussions/subscription-routes.ts'
 import { followUpOf } from './review/follow-ups/follow-up.ts'
-import { mergeRequestPeopleRoutes } from './review/merge-requests/people-routes.ts'
 import { mergeRequestVersionRoutes } from './review/merge-requests/version-routes.ts'
 import { mergingRoutes } from './review/merging/routes.ts'
 import { closedIssueRoutes, closingMergeRequestRoutes } from './review/reading/closing-routes.ts'
@@ -155,6 +154,7 @@ import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
 import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
 import { mergeRequestReadRoutes } from './review/reading/routes.ts'
 import { suggestionRoutes } from './review/suggestions/routes.ts'
+import { userCountRoutes } from './review/user-counts/routes.ts'
 import { mergeRequestRoutes } from './review/writing/routes.ts'
 import { markdownRoutes } from './text/markdown/routes.ts'
 import { snippetAwardEmojiRoutes, snippetNoteRoutes } from './text/snippet-discussions/routes.ts'
@@ -225,7 +225,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
     ...mergeRequestRoutes,
     ...mergeRequestReadRoutes,
     ...mergeRequestVersionRoutes,
-    ...mergeRequestPeopleRoutes,
+    ...userCountRoutes,
     ...commitMergeRequestRoutes,
     ...closedIssueRoutes,
     ...deploymentMergeRequestRoutes,

@@ -13,7 +13,7 @@ const UserCounts = entity({
   present: (row: { merge_requests: number; assigned_issues: number }) => row,
 })
 
-export const mergeRequestPeopleRoutes = [
+export const userCountRoutes = [
   endpoint({
     method: 'GET',
     path: '/user_counts',
