@@ -16,6 +16,9 @@ import {
   requiredOfRule,
 } from '../merge-requests/approval-queries.ts'
 
+/** Maximum approvals that a rule requires. */
+export const maxRequired = 100
+
 export const ruleTypes = ['any_approver', 'regular'] as const
 export type RuleType = (typeof ruleTypes)[number]
 

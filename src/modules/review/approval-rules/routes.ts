@@ -6,7 +6,7 @@ import { project } from '../../projects/index.ts'
 import { mergeRequest } from '../merge-requests/subject.ts'
 import { setApprovers } from './approvers.ts'
 import { ApprovalConfiguration, ApprovalRule, ApprovalState, MergeRequestApprovalRule } from './entity.ts'
-import { ruleRow, rulesOf, ruleTypes } from './queries.ts'
+import { maxRequired, ruleRow, rulesOf, ruleTypes } from './queries.ts'
 import { createRule, editRule, getRule, ofGroup, ofMergeRequest, ofProject, removeRule } from './service.ts'
 import { changeApprovalSettings, getApprovalConfiguration } from './settings.ts'
 import { getApprovalState } from './state.ts'
@@ -20,7 +20,7 @@ const approval_rule_id = Id({ description: 'ID of the rule' })
 const name = Filled({ description: 'Name, unique within the group, project or merge request; at most 255 characters' })
 const approvals_required = Whole({
   minimum: 0,
-  maximum: 100,
+  maximum: maxRequired,
   description: 'Number of approvals that the rule requires',
 })
 const rule_type = Optional(

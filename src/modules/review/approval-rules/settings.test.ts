@@ -182,7 +182,9 @@ describe('approval settings of a project', () => {
     expect(await approve(zoe, at, { approval_password: 'correct horse battery' })).toBe(201)
   })
 
-  test('only the bot of a project or group resets approvals', async ({ world }) => {
+  test('only the bot of a project or group resets approvals, and not those of a merged merge request', async ({
+    world,
+  }) => {
     const { at, id, dan, project } = await opened(world)
     await approve(dan, at)
     expect((await world.root.put(`${at}/reset_approvals`)).status).toBe(401)
@@ -196,6 +198,10 @@ describe('approval settings of a project', () => {
     expect(await bot.put(`${at}/reset_approvals`)).toMatchObject({ status: 202 })
     expect(await isApproved(dan, at)).toBe(false)
     expect(await approvalsOf(world, id)).toEqual([])
+    await approve(dan, at)
+    expect((await world.root.put(`${at}/merge`)).status).toBe(200)
+    expect((await bot.put(`${at}/reset_approvals`)).status).toBe(405)
+    expect(await approvalsOf(world, id)).toHaveLength(1)
   })
 
   test('the last approval merges what waits for its pipeline to have succeeded', async ({ world }) => {

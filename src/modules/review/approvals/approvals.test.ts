@@ -98,6 +98,37 @@ describe('approvals', () => {
     })
   })
 
+  test('the approval of a closed merge request is revoked; 405 for that of a merged one, who approved it is a record', async ({
+    world,
+  }) => {
+    const { at, dan } = await opened(world)
+    await dan.post(`${at}/approve`)
+    await dan.put(at, { state_event: 'close' })
+    expect(await dan.post(`${at}/unapprove`)).toMatchObject({ status: 201, json: { approved_by: [] } })
+    await dan.put(at, { state_event: 'reopen' })
+    await dan.post(`${at}/approve`)
+    expect((await world.root.put(`${at}/merge`)).status).toBe(200)
+    expect(await dan.post(`${at}/unapprove`)).toMatchObject({
+      status: 405,
+      json: { message: '405 Method Not Allowed' },
+    })
+    const note = await dan.post(`${at}/notes`, { body: '/unapprove' })
+    expect(note.status, note.text).toBeLessThan(300)
+    expect((await dan.get(`${at}/approvals`)).json.approved_by).toEqual([named(dan)])
+  })
+
+  test('as many approvals as can be required are added up with those of a rule', async ({ world }) => {
+    const most = 2 ** 31 - 1
+    const { at, project, dan } = await opened(world, { approvals_before_merge: most })
+    const rule = { name: 'R', approvals_required: 1, user_ids: [dan.id] }
+    expect((await world.root.post(`/projects/${project.id}/approval_rules`, rule)).status).toBe(201)
+    expect(await dan.get(`${at}/approvals`)).toMatchObject({
+      status: 200,
+      json: { approvals_required: most + 1, approvals_left: most + 1 },
+    })
+    expect(await dan.post(`${at}/approve`)).toMatchObject({ status: 201, json: { approvals_left: most - 1 } })
+  })
+
   test('one of several concurrent approvals of a user succeeds', async ({ world }) => {
     const { at, dan } = await opened(world)
     const answers = await Promise.all([1, 2, 3].map(() => dan.post(`${at}/approve`)))

@@ -72,20 +72,30 @@ export async function approve(
   })
 }
 
-/** Revokes the caller's approval. Throws `not_found` if there is none. */
+/** Who approved what was merged is a record. A closed merge request may be reopened, so its approvals may still be revoked. */
+function requireUnmerged({ state }: HeldForApproval): void {
+  if (state === 'merged' || state === 'locked') throw new Failure('wrong_state', 'The merge request is merged')
+}
+
+/** Revokes the caller's approval. Throws `not_found` if there is none, `wrong_state` if the merge request is merged. */
 export const unapprove = (ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<void> =>
-  changing(ctx, mergeRequest, async (tx) => {
+  changing(ctx, mergeRequest, async (tx, held) => {
+    requireUnmerged(held)
     const userId = ctx.actor!.id
     if (!(await deleteApproval(tx, mergeRequest.id, userId))) throw rowNotFound()
     await addSystemNote(tx, asNoteable(mergeRequest), userId, 'unapproved this merge request')
     await emitMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_unapproved', actorId: userId })
   })
 
-/** Revokes all approvals. Throws `unauthenticated` unless the caller is the bot of a project or group. */
+/**
+ * Revokes all approvals. Throws `unauthenticated` unless the caller is the bot of a project or group, `wrong_state` if the merge request
+ * is merged.
+ */
 export async function resetApprovals(ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<void> {
   if (!ctx.actor?.bot) throw unauthenticated()
   const actorId = ctx.actor.id
-  await changing(ctx, mergeRequest, async (tx) => {
+  await changing(ctx, mergeRequest, async (tx, held) => {
+    requireUnmerged(held)
     if ((await deleteApprovals(tx, mergeRequest.id)) === 0) return
     await addSystemNote(tx, asNoteable(mergeRequest), actorId, 'reset approvals from all approvers')
     await emitMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_updated', actorId })

@@ -150,13 +150,12 @@ export const requiredOfAny: Sql = sql`
   )
 `
 
-/** How many approvals the merge request `m` of project `p` requires: those of any approver, and those of each rule. */
+/**
+ * How many approvals the merge request `m` of project `p` requires: those of any approver, and those of each rule. A bigint, as a sum of
+ * integers is: it may be greater than each of them can be.
+ */
 export const requiredApprovals: Sql = sql`
-  (
-    ${requiredOfAny} + (
-      select coalesce(sum(${requiredOfRule}), 0)::integer ${applyingRules} and r.rule_type = 'regular'
-    )
-  )
+  (${requiredOfAny} + (select coalesce(sum(${requiredOfRule}), 0) ${applyingRules} and r.rule_type = 'regular'))
 `
 
 const countedOfAny: Sql = sql`(select count(*)::integer ${countedApprovals})`
@@ -164,11 +163,11 @@ const countedOfAny: Sql = sql`(select count(*)::integer ${countedApprovals})`
 /** How many approvals the rule `r` has from the users it names. */
 const countedOfRule: Sql = sql`(select count(*)::integer ${countedApprovals} and ${isNamedBy(raw('a.user_id'))})`
 
-/** How many approvals the merge request `m` of project `p` still needs; one approval counts for each rule that names its user. */
+/** How many approvals the merge request `m` of project `p` still needs, a bigint; one approval counts for each rule that names its user. */
 export const approvalsLeft: Sql = sql`
   (
     greatest(${requiredOfAny} - ${countedOfAny}, 0) + (
-      select coalesce(sum(greatest(${requiredOfRule} - ${countedOfRule}, 0)), 0)::integer ${applyingRules}
+      select coalesce(sum(greatest(${requiredOfRule} - ${countedOfRule}, 0)), 0) ${applyingRules}
         and r.rule_type = 'regular'
     )
   )

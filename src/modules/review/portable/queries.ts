@@ -21,6 +21,7 @@ import {
 import { type Amending, below, heldBy, type PortableRecord, type Relation } from '../../../db/portable/relation.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { reachNumber } from '../../projects/index.ts'
+import { maxRequired } from '../approval-rules/queries.ts'
 
 const branch = words(1024)
 
@@ -182,7 +183,7 @@ const settings: Relation = {
 const ruleColumns = {
   name: words(10_000),
   rule_type: choice('any_approver', 'regular'),
-  approvals_required: whole(),
+  approvals_required: whole(0, maxRequired),
   applies_to_all_protected_branches: orElse(flag, false),
   created_at: moment,
   groups: orNull(
