@@ -1,6 +1,6 @@
 import { parseObjectText } from '../format/object-text.ts'
 import { emptyTreeOid, type Oid } from '../format/oid.ts'
-import { memoize, setCached } from '../repository/memoize.ts'
+import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { readObject } from './read-object.ts'
 import { parseSignature, type Signature } from './signature.ts'
@@ -66,8 +66,23 @@ export function cacheCommit(repo: Repository, commit: Commit): void {
 export const readCommits = (repo: Repository, oids: readonly Oid[]): Promise<(Commit | undefined)[]> =>
   Promise.all(oids.map((oid) => readCommit(repo, oid)))
 
-/** Commits read at a time; bounds memory when there are many or their messages are long. */
+/** Commits read at a time; bounds memory when there are many. */
 const readAtOnce = 100
+
+/** Larger commits are read singly, so that a hundred with megabytes each are never in memory at once. */
+const smallCommitBytes = 64 * 1024
+
+/** Like `readCommit`; `large` instead of a commit that is large and not cached. */
+async function readSmallCommit(repo: Repository, oid: Oid): Promise<Commit | 'large' | undefined> {
+  const known = getCached<Commit>(repo, `commit ${oid}`)
+  if (known) return known
+  const found = await readObject(repo, oid, smallCommitBytes, 'commit')
+  if (!found) return undefined
+  if (!found.content) return 'large'
+  const commit = parseCommit(found.oid, found.content)
+  setCached(repo, `commit ${oid}`, commit, sizeOf(commit))
+  return commit
+}
 
 /**
  * Commits in the order of `oids`, without missing ones, until their messages exceed `maxCharacters` in total, since each may
@@ -81,7 +96,10 @@ export async function readCommitsWithin(
   const commits: Commit[] = []
   let size = 0
   for (let at = 0; at < oids.length; at += readAtOnce) {
-    for (const commit of await readCommits(repo, oids.slice(at, at + readAtOnce))) {
+    const batch = oids.slice(at, at + readAtOnce)
+    const found = await Promise.all(batch.map((oid) => readSmallCommit(repo, oid)))
+    for (const [index, small] of found.entries()) {
+      const commit = small === 'large' ? await readCommit(repo, batch[index]!) : small
       if (!commit) continue
       size += commit.message.length
       if (size > maxCharacters) return { commits, cut: true }

@@ -8,9 +8,10 @@ import { changesBetweenTrees, commitChanges, commitStats } from '../history/chan
 import { countCommits, lastCommitOfPath, listCommits } from '../history/history.ts'
 import { setDefaultBranch } from '../refs/head.ts'
 import { listRefs } from '../refs/refs.ts'
+import { getCached } from '../repository/memoize.ts'
 import { gitIn, TestGit } from '../testing.ts'
 import { blobStream, readBlob } from './blobs.ts'
-import { readCommit, readCommits } from './commits.ts'
+import { readCommit, readCommits, readCommitsWithin } from './commits.ts'
 import { formatSignatureTime } from './signature.ts'
 import { readTag } from './tags.ts'
 import { listTree } from './tree-listing.ts'
@@ -175,6 +176,21 @@ describe('a commit', () => {
     expect(two?.parents).toEqual([first])
     expect(two?.tree).toBe(made.git('rev-parse', `${second}^{tree}`))
     expect(none).toBeUndefined()
+  })
+
+  test('of many commits with long messages only as many are read as fit', async () => {
+    const made = await world.repository()
+    const [short, long] = ['x', 'x'.repeat(200_000)]
+    const oids = [short, long, long, short, long, long].map((message) => made.commit({}, { message, parents: [] }))
+    const { commits, cut } = await readCommitsWithin(made.repo, oids, 500_000)
+    expect(cut).toBe(true)
+    expect(commits.map(({ oid }) => oid)).toEqual(oids.slice(0, 4))
+    // The one that does not fit is read, too.
+    expect(oids.map((oid) => getCached(made.repo, `commit ${oid}`) !== undefined)).toEqual([
+      ...Array(5).fill(true),
+      false,
+    ])
+    expect((await readCommitsWithin(made.repo, oids, 2_000_000)).commits.map(({ oid }) => oid)).toEqual(oids)
   })
 
   test('commits in another encoding, signed or malformed are read', async () => {

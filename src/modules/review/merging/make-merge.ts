@@ -3,7 +3,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { isAncestor } from '../../../git/history/ancestry.ts'
 import { listCommitIds } from '../../../git/history/history.ts'
 import { mergeCommits } from '../../../git/merge/merge-commits.ts'
-import { readCommits } from '../../../git/objects/commits.ts'
+import { readCommitsWithin } from '../../../git/objects/commits.ts'
 import type { NewSignature } from '../../../git/objects/objects.ts'
 import { prepareCommit } from '../../../git/objects/prepare-commit.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -23,6 +23,9 @@ export type MadeMerge = {
 
 /** Maximum commits that a squash reads for its message; the oldest ones. */
 const readForMessage = 100
+
+/** Maximum characters of the messages that a squash reads, in total: two of the largest that a commit can have. */
+const maxMessageCharacters = 16 * 1024 * 1024
 
 /**
  * Whether the merge method of the project allows the merge at all: two methods require that the source contains all of the target.
@@ -86,9 +89,6 @@ async function messageOfSquash(
   const range = { from: [source], excluding: [target] }
   const oids = await listCommitIds(repo, range, { order: 'topo', limit: row.commits + 1 })
   if (oids.length < 2) return undefined
-  const oldest = await readCommits(repo, oids.reverse().slice(0, readForMessage))
-  return squashMessage(
-    row,
-    oldest.filter((commit) => commit !== undefined),
-  )
+  const oldest = oids.reverse().slice(0, readForMessage)
+  return squashMessage(row, (await readCommitsWithin(repo, oldest, maxMessageCharacters)).commits)
 }
