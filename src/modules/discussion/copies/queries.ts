@@ -1,5 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
-import { integer, text } from '../../../db/row.ts'
+import { integer, nullable, text } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
 import { holderIds } from '../../groups/index.ts'
 import { isScheduled } from '../noteables/kinds.ts'
@@ -74,26 +74,36 @@ export async function copyAround(tx: Tx, from: Noteable, to: Noteable): Promise<
     `)
 }
 
-/** Maximum notes that are read at once; each may have a million characters. */
+/** Maximum notes that are read at once. */
 const batch = 50
+/** Bytes of texts after which no further note is read at once; a text may have more. */
+const batchBytes = 1_000_000
 
-/** Some notes of a noteable whose texts may refer to noteables or uploads, in order of id, from after an id. */
-export const referringNotes = (
+/**
+ * Some notes of a noteable in order of id, from after an id; with its text if that may refer to noteables or uploads. Empty after the last
+ * one. Lengths are known without reading the texts.
+ */
+export const nextNotes = (
   tx: Tx,
   { type, id }: Pick<Noteable, 'type' | 'id'>,
   after: number,
-): Promise<{ id: number; body: string }[]> =>
+): Promise<{ id: number; referring: string | null }[]> =>
   tx.rows(
-    { id: integer, body: text },
+    { id: integer, referring: nullable(text) },
     sql`
-      select n.id, n.body
-      from notes n
-      where n.${columnOf(type)} = ${id}
-        and n.id > ${after}
-        and not n.system
-        and (n.body ~ ${mayName} or n.body like '%/uploads/%')
+      select n.id, case when n.body ~ ${mayName} or n.body like '%/uploads/%' then n.body end as referring
+      from (
+        select each.id, each.body, sum(octet_length(each.body)) over (order by each.id) as bytes
+        from (
+          select o.id, o.body
+          from notes o
+          where o.${columnOf(type)} = ${id} and o.id > ${after} and not o.system
+          order by o.id
+          limit ${literal(batch)}
+        ) as each
+      ) as n
+      where n.bytes - octet_length(n.body) < ${literal(batchBytes)}
       order by n.id
-      limit ${literal(batch)}
     `,
   )
 

@@ -1,6 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
+import { Turns } from '../../../kernel/turns.ts'
 import type { Noteable } from '../noteables/noteable.ts'
-import { copyAround, copyNotes, referringNotes, saveTexts } from './queries.ts'
+import { copyAround, copyNotes, nextNotes, saveTexts } from './queries.ts'
 
 /**
  * Copies what was said about a noteable to another one: notes with their awards, and with `around` also its own awards,
@@ -14,15 +15,20 @@ export async function copyDiscussion(
 ): Promise<void> {
   await copyNotes(tx, from, to)
   if (around) await copyAround(tx, from, to)
+  const turns = new Turns()
   let after = 0
   for (;;) {
-    const notes = await referringNotes(tx, to, after)
+    const notes = await nextNotes(tx, to, after)
     if (notes.length === 0) return
-    const changed = notes.map(({ id, body }) => ({ id, text: rewrite(body), body }))
-    await saveTexts(
-      tx,
-      changed.filter(({ text, body }) => text !== body),
-    )
+    const changed: { readonly id: number; readonly text: string }[] = []
+    for (const { id, referring } of notes) {
+      if (referring === null) continue
+      // Before the next text of a million characters, rather than after the last one.
+      if (turns.isOver) await turns.next()
+      const text = rewrite(referring)
+      if (text !== referring) changed.push({ id, text })
+    }
+    if (changed.length > 0) await saveTexts(tx, changed)
     after = notes.at(-1)!.id
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { expectLinear } from '../../../../test/growth.ts'
+import { expectLinear, expectSameCost } from '../../../../test/growth.ts'
 import { mentionedNames, namedNoteables, qualifyReferences } from './references.ts'
 
 const named = (text: string) => mentionedNames(text).map(({ name, addressed }) => (addressed ? `!${name}` : name))
@@ -89,6 +89,12 @@ describe('references of a text that moves to another project', () => {
     const text = '#1 '.repeat(333_000)
     expect(qualifyReferences(text, 'a/'.repeat(2_000)) === text).toBe(true)
     expect(qualifyReferences(`${'-'.repeat(999_990)} #1`, 'a/b')).toMatch(/ a\/b#1$/)
+  })
+
+  test('nothing more is looked for in a text that has become too long', async () => {
+    const path = 'a/'.repeat(500_000)
+    const qualify = (times: number) => async () => qualifyReferences('#1 '.repeat(times), path)
+    await expectSameCost(qualify(3), qualify(333_000))
   })
 
   test.for(['#1 ', '`', '```\n', '~~~', 'a/', 'a#1'])(

@@ -93,17 +93,19 @@ const longestQualified = 1_000_000
 
 /**
  * The text with these replacements, or as it was if they would make it too long: with a long path they make it a thousand times as long,
- * which is found out before it is made.
+ * which is found out before it is made. Nothing is looked for after that.
  */
 function replacedWithin(text: string, pattern: RegExp, replacement: (...match: readonly string[]) => string): string {
-  let length = text.length
-  const replaced = text.replace(pattern, (...match: string[]) => {
-    if (length > longestQualified) return ''
+  const parts: string[] = []
+  let [length, end] = [text.length, 0]
+  for (const match of text.matchAll(pattern)) {
     const made = replacement(...match)
-    length += made.length - match[0]!.length
-    return made
-  })
-  return length > longestQualified ? text : replaced
+    length += made.length - match[0].length
+    if (length > longestQualified) return text
+    parts.push(text.slice(end, match.index), made)
+    end = match.index + match[0].length
+  }
+  return parts.join('') + text.slice(end)
 }
 
 /** Code in Markdown: a fenced block, or a code span. */
