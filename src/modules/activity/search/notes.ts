@@ -1,7 +1,6 @@
 import { as } from '../../../api/endpoint.ts'
 import type { List } from '../../../api/list.ts'
-import { fetchPage } from '../../../api/page.ts'
-import { foundNoteRow, Note, notesWith, type SearchedNotes } from '../../discussion/index.ts'
+import { fetchFoundNotes, Note, notesWith, type SearchedNotes } from '../../discussion/index.ts'
 import { type GroupSubject, projectsIn } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { everywhere } from './queries.ts'
@@ -15,7 +14,7 @@ const notes = <Within>(
   name: 'notes',
   returns: [Note],
   find: async ({ ctx, within, search, page }) =>
-    as(Note, await fetchPage(ctx.db, foundNoteRow, notesWith(ctx.actor, search, inside(within), place), page)),
+    as(Note, await fetchFoundNotes(ctx.db, notesWith(ctx.actor, search, inside(within), place), page)),
 })
 
 export const notesOfAll = notes<null>('everywhere', () => everywhere)

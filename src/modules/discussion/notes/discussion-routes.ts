@@ -1,7 +1,6 @@
 import type { TObject } from 'typebox'
 import type { Facts } from '../../../access/policy.ts'
 import { as, endpoint, type Subject, variants } from '../../../api/endpoint.ts'
-import { fetchPage } from '../../../api/page.ts'
 import { Flag, Optional, Params, Timestamp } from '../../../api/params/types.ts'
 import { kindOf, type NoteableType } from '../noteables/kinds.ts'
 import { type DiscussedSubject, type ResolvingAbility, withArticle } from '../noteables/noteable.ts'
@@ -15,6 +14,7 @@ import {
   settleDiscussion,
 } from './discussion-service.ts'
 import { Discussion, Note } from './entity.ts'
+import { fetchDiscussions, fetchNotes } from './pages.ts'
 import {
   noteBody as body,
   describedBy,
@@ -24,7 +24,7 @@ import {
   positionInVersion,
   quickActionsOf,
 } from './params.ts'
-import { discussionRow, discussionsOf, noteRow, notesOfDiscussion } from './record-queries.ts'
+import { discussionsOf, notesOfDiscussion } from './record-queries.ts'
 import { isApplied, removeNote } from './service.ts'
 import { noteOfDiscussion } from './subject.ts'
 
@@ -61,7 +61,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       paged: true,
       returns: Discussion,
       handle: ({ subject, page, ctx }) =>
-        fetchPage(ctx.db, discussionRow, discussionsOf(about.discussed(subject), ctx.actor), page),
+        fetchDiscussions(ctx.db, discussionsOf(about.discussed(subject), ctx.actor), page),
     }),
 
     endpoint({
@@ -110,7 +110,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       returns: Note,
       async handle({ subject, params, page, ctx }) {
         const { discussion_id: id } = await getFirstNote(ctx, about.discussed(subject), params.discussion_id)
-        return fetchPage(ctx.db, noteRow, notesOfDiscussion(about.discussed(subject), ctx.actor, id), page)
+        return fetchNotes(ctx.db, notesOfDiscussion(about.discussed(subject), ctx.actor, id), page)
       },
     }),
 

@@ -103,9 +103,20 @@ export const isTooLong = (tx: Tx, noteable: Noteable, discussionId: string): Pro
 export const makeThread = (tx: Tx, noteable: Noteable, discussionId: string): Promise<number> =>
   tx.run(sql`update notes n set threaded = true where ${inDiscussion('n', noteable, discussionId)}`)
 
-/** False if it is deleted. */
-export const updateNote = async (tx: Tx, id: number, body: string): Promise<boolean> =>
-  (await tx.run(sql`update notes set body = ${body}, updated_at = now() where id = ${id}`)) > 0
+/** Whether the note has more bytes than before; undefined if it is deleted. Its noteable is locked. */
+export const updateNote = async (tx: Tx, id: number, body: string): Promise<boolean | undefined> =>
+  (
+    await tx.row(
+      { grew: boolean },
+      sql`
+        update notes n
+        set body = ${body}, updated_at = now()
+        from (select o.id, octet_length(o.body) as bytes from notes o where o.id = ${id}) as before
+        where n.id = before.id
+        returning octet_length(n.body) > before.bytes as grew
+      `,
+    )
+  )?.grew
 
 /** False if it is deleted already. */
 export const deleteNote = async (tx: Tx, id: number): Promise<boolean> =>

@@ -19,6 +19,7 @@ import {
 import type { ChangedLine } from '../positions/diff-lines.ts'
 import type { Position } from '../positions/position.ts'
 import { type SuggestionRow, suggestionsJson } from '../suggestions/queries.ts'
+import { hasRoom, listedBody } from './page-size-queries.ts'
 import { bytesOfNote } from './queries.ts'
 import { longestDiscussion } from './text.ts'
 
@@ -55,6 +56,11 @@ export const discussionRow = {
   notes: json<NoteRow[]>(),
 }
 export type DiscussionRow = RowOf<typeof discussionRow>
+
+/** As in a page: without its text if the page is too long before it. */
+export const listedNoteRow = { ...noteRow, body: nullable(text) }
+/** As in a page: without its notes if the page is too long before it. */
+export const listedDiscussionRow = { ...discussionRow, notes: nullable(json<NoteRow[]>()) }
 
 /**
  * Condition on the note `n`: it is no cross-reference, or the caller may read what refers to its noteable. Looked up at the time of
@@ -108,11 +114,11 @@ const names = (type: NoteableType): { readonly iid: Sql; readonly oid: Sql } =>
     ? { iid: numberOf(type, 'm'), oid: raw('null::text') }
     : { iid: raw('null::integer'), oid: numberOf(type, 'm') }
 
-const note = (type: NoteableType): Sql => sql`
+const note = (type: NoteableType, body: Sql = raw('n.body')): Sql => sql`
   select n.id, n.discussion_id, ${type}::text as noteable_type, m.id as noteable_id, ${names(type).iid} as noteable_iid,
-    ${names(type).oid} as commit_oid, ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position,
-    n.changed_line, n.resolved_at, ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions, n.created_at,
-    n.updated_at ${joins(type)}
+    ${names(type).oid} as commit_oid, ${userReferenceJson('u')} as author, ${body} as body, n.system, n.threaded,
+    n.position, n.changed_line, n.resolved_at, ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions,
+    n.created_at, n.updated_at ${joins(type)}
 `
 
 const noteJson = (type: NoteableType): Sql => sql`
@@ -134,21 +140,38 @@ const notesUpToHere = (type: NoteableType): Sql => sql`
   )
 `
 
+/** The notes of the discussion of `f`, up to the limit of a record. */
+const notesJson = (type: NoteableType): Sql => sql`
+  (
+    select json_agg(${noteJson(type)} order by n.id) ${joins(type, notesUpToHere(type))}
+    where n.bytes_before < ${literal(longestDiscussion)}
+  )
+`
+
 const discussion = (type: NoteableType): Sql =>
-  sql`
-    select f.id, f.discussion_id,
-      (
-        select json_agg(${noteJson(type)} order by n.id) ${joins(type, notesUpToHere(type))}
-        where n.bytes_before < ${literal(longestDiscussion)}
-      ) as notes
-    from notes f
-  `
+  sql`select f.id, f.discussion_id, ${notesJson(type)} as notes from notes f`
+
+/** Bytes of the discussion of `f`, of which its record has no more than about the limit. */
+const bytesOfDiscussion = (type: NoteableType): Sql => sql`
+  (
+    select least(sum(${bytesOfNote('o')}), ${literal(longestDiscussion)})
+    from notes o
+    where o.${columnOf(type)} = f.${columnOf(type)} and o.discussion_id = f.discussion_id
+  )
+`
+
+const listedDiscussion = (type: NoteableType): Sql => sql`
+  select f.id, f.discussion_id,
+    case when ${hasRoom(bytesOfDiscussion(type), raw('f.id'))} then ${notesJson(type)} end as notes
+  from notes f
+`
 
 export type NoteOrder = { readonly order_by: 'created_at' | 'updated_at'; readonly sort: Direction }
 
+/** A page is read with `fetchNotes`, as those of the lists below are. */
 export const notesOf = (noteable: Noteable, caller: Caller, { order_by, sort }: NoteOrder): List => ({
   type: 'Note',
-  select: note(noteable.type),
+  select: note(noteable.type, listedBody(raw(`n.${order_by} ${sort}, n.id ${sort}`))),
   from: raw('from notes n'),
   key: raw('n.id'),
   onePlan: true,
@@ -162,18 +185,19 @@ export const notesOf = (noteable: Noteable, caller: Caller, { order_by, sort }: 
 /** Notes of a discussion, oldest first. */
 export const notesOfDiscussion = (noteable: Noteable, caller: Caller, discussionId: string): List => ({
   type: 'Note',
-  select: note(noteable.type),
+  select: note(noteable.type, listedBody(raw('n.id'))),
   from: raw('from notes n'),
+  key: raw('n.id'),
   onePlan: true,
   where: [isAbout('n', noteable), sql`n.discussion_id = ${discussionId}`, visibleNote(caller)],
   order: [{ by: raw('n.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
 })
 
-/** Ordered by their first note. */
+/** Ordered by their first note; a page is read with `fetchDiscussions`. */
 export const discussionsOf = (noteable: Noteable, caller: Caller): List => ({
   type: 'Discussion',
-  select: discussion(noteable.type),
+  select: listedDiscussion(noteable.type),
   from: raw('from notes f'),
   key: raw('f.id'),
   onePlan: true,

@@ -1,13 +1,13 @@
 import type { TObject } from 'typebox'
 import type { Facts } from '../../../access/policy.ts'
 import { as, endpoint, variants } from '../../../api/endpoint.ts'
-import { fetchPage } from '../../../api/page.ts'
 import { OneOf, Optional, Params, Timestamp } from '../../../api/params/types.ts'
 import { type DiscussedSubject, withArticle } from '../noteables/noteable.ts'
 import { AppliedActions } from '../quick-actions/entity.ts'
 import { Note } from './entity.ts'
+import { fetchNotes } from './pages.ts'
 import { noteBody as body, describedBy, internalFlags, quickActionsOf } from './params.ts'
-import { noteRow, notesOf } from './record-queries.ts'
+import { notesOf } from './record-queries.ts'
 import { createNote, editNote, isApplied, removeNote } from './service.ts'
 import { noteOf } from './subject.ts'
 
@@ -32,7 +32,7 @@ export function noteRoutesOf<T extends { readonly facts: Facts }, A extends stri
       paged: true,
       returns: Note,
       handle: ({ subject, params, page, ctx }) =>
-        fetchPage(ctx.db, noteRow, notesOf(about.discussed(subject), ctx.actor, params), page),
+        fetchNotes(ctx.db, notesOf(about.discussed(subject), ctx.actor, params), page),
     }),
 
     endpoint({

@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { List, ListPart } from '../../../api/list.ts'
 import { byKey, type Db } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
-import { integer, notNull, textOf } from '../../../db/row.ts'
+import { integer, notNull, nullable, text, textOf } from '../../../db/row.ts'
 import { join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import { userReferenceJson } from '../../accounts/index.ts'
@@ -10,17 +10,20 @@ import { projectOf, visibleProjects } from '../../projects/index.ts'
 import { type NoteableType, noteableTypes, numberedTypes, projectTypes } from '../noteables/kinds.ts'
 import { aboutColumns, columnOf, numberOf, readableAbout, tableOf } from '../noteables/queries.ts'
 import { suggestionsJson } from '../suggestions/queries.ts'
+import { listedBody } from './page-size-queries.ts'
 import { type NoteRow, noteRow, resolverJson } from './record-queries.ts'
 
 /** A note on a noteable of any kind: each has exactly one. */
-export const foundNoteRow = {
+const foundNoteRow = {
   ...noteRow,
   noteable_type: notNull(textOf<NoteableType>()),
   noteable_id: notNull(integer),
 }
+/** As in a page: without its text if the page is too long before it. */
+export const listedFoundNoteRow = { ...foundNoteRow, body: nullable(text) }
 
 /** The notes `n` on noteables of these kinds. */
-const notesOn = (types: readonly NoteableType[]): Sql => sql`
+const notesOn = (types: readonly NoteableType[], body: Sql = raw('n.body')): Sql => sql`
   select n.id, n.discussion_id, ${aboutColumns('n', types)},
     coalesce(
       ${join(
@@ -31,8 +34,8 @@ const notesOn = (types: readonly NoteableType[]): Sql => sql`
       )}
     ) as noteable_iid,
     (select m.oid from ${tableOf('Commit')} m where m.id = n.${columnOf('Commit')}) as commit_oid,
-    ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position, n.changed_line, n.resolved_at,
-    ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions, n.created_at, n.updated_at
+    ${userReferenceJson('u')} as author, ${body} as body, n.system, n.threaded, n.position, n.changed_line,
+    n.resolved_at, ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions, n.created_at, n.updated_at
   from notes n join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id
 `
 
@@ -50,7 +53,7 @@ export type SearchedNotes = 'everywhere' | 'group' | 'project'
 export const notesWith = (caller: Caller, search: string, inside: Sql, place: SearchedNotes): List => ({
   type: 'Note',
   cached: true,
-  select: notesOn(projectTypes),
+  select: notesOn(projectTypes, listedBody(raw('n.id desc'))),
   from:
     place === 'project'
       ? raw('from notes n join projects p on p.id = n.project_id')

@@ -187,8 +187,9 @@ export async function editNote(ctx: Ctx, { note, discussed }: NoteSubject, body:
     // Before the lock, which changes when the noteable was changed last.
     if ((await findNote(tx, discussed, ctx.actor, note.id))?.body === body) return tx.requirePermission?.()
     await holdNoteable(tx, discussed)
-    if (!(await updateNote(tx, note.id, body))) throw rowNotFound()
-    if (body.length > note.body.length) await requireRoom(tx, discussed, note.discussion_id)
+    const grew = await updateNote(tx, note.id, body)
+    if (grew === undefined) throw rowNotFound()
+    if (grew) await requireRoom(tx, discussed, note.discussion_id)
     if (note.position) await replaceSuggestions(tx, note.id, suggestions)
     await noteMentions(tx, discussed, { noteId: note.id, text: body, authorId: note.author.id })
     await emit(tx, {

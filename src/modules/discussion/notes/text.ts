@@ -16,6 +16,12 @@ export const noteOverhead = 1000
  */
 export const longestDiscussion = 4_000_000
 
+/**
+ * Bytes of the records of a page after which no further one is read, so that a page takes a hundred megabytes of memory or two, not gigabytes.
+ * Pages of the default size can have long notes, and pages of eight discussions all that these may have.
+ */
+export const longestPage = 32 * 1024 * 1024
+
 export function requireText(body: string): void {
   if (body.trim() === '') throw refuseNote('note', blank)
   requireLength(body)

@@ -145,6 +145,15 @@ describe('discussions of a merge request', () => {
     expect((await world.root.post(discussions, { body: 'x'.repeat(1_000_000) })).status).toBe(201)
   })
 
+  test('400 for an edit that makes a discussion too long by characters of more bytes', async ({ world }) => {
+    const { discussions } = await discussed(world)
+    const { id, notes } = (await world.root.post(discussions, { body: 'x'.repeat(1_000_000) })).json
+    await addLongReplies(world, id, 2)
+    const edit = (body: string) => world.root.put(`${discussions}/${id}/notes/${notes[0].id}`, { body })
+    expect(await edit('€'.repeat(1_000_000))).toMatchObject(refused('discussion', 'is too long; begin another one'))
+    expect((await edit('y'.repeat(1_000_000))).status).toBe(200)
+  })
+
   test('the record of a stored discussion that is too long has its first notes, and the list of its notes has all', async ({
     world,
   }) => {
@@ -169,6 +178,40 @@ describe('discussions of a merge request', () => {
       json: { message: '413 The records are too large for one list: use a lower per_page' },
     })
     expect((await world.root.get(`${at}/notes?per_page=1&sort=asc`)).status).toBe(200)
+  })
+
+  test('413 for a page of long discussions, of their notes, or of found ones; a lower per_page reads all', async ({
+    world,
+  }) => {
+    const { discussions, at, project } = await discussed(world)
+    const ids: string[] = []
+    for (let count = 0; count < 14; count++) {
+      const { id } = (await world.root.post(discussions, { body: 'Why?' })).json
+      await addLongReplies(world, id, 3)
+      ids.push(id)
+    }
+    const tooLarge = {
+      status: 413,
+      json: { message: '413 The records are too large for one list: use a lower per_page' },
+    }
+    expect(await world.root.get(discussions)).toMatchObject(tooLarge)
+    const first = await world.root.get(`${discussions}?per_page=8`)
+    const second = await world.root.get(`${discussions}?per_page=8&page=2`)
+    expect([...first.json, ...second.json].map(({ id }) => id)).toEqual(ids)
+    expect(first.json[7].notes).toHaveLength(4)
+
+    expect(await world.root.get(`${at}/notes?per_page=100`)).toMatchObject(tooLarge)
+    expect(await world.root.get(`${at}/notes?per_page=100&sort=asc&order_by=updated_at`)).toMatchObject(tooLarge)
+    expect((await world.root.get(`${at}/notes`)).json).toHaveLength(20)
+
+    const found = `/projects/${project.id}/search?scope=notes&search=text`
+    expect(await world.root.get(`${found}&per_page=100`)).toMatchObject(tooLarge)
+    expect((await world.root.get(`${found}&per_page=10`)).json).toHaveLength(10)
+
+    await addLongReplies(world, ids[0]!, 8)
+    const long = `${discussions}/${ids[0]}/notes`
+    expect(await world.root.get(`${long}?per_page=100`)).toMatchObject(tooLarge)
+    expect((await world.root.get(`${long}?per_page=2&pagination=keyset&sort=asc`)).json).toHaveLength(2)
   })
 
   test('a reply to a long discussion, and a page of its notes, cost what they cost in a short one', async ({
