@@ -62,12 +62,26 @@ export const sendNoteableMails = (tx: Tx, mails: readonly NoteableMail[]): Promi
     })),
   )
 
-/** Queues mails about noteables in a job, which may run twice: once for each cause. */
-async function mailOnce(ctx: Ctx, cause: string, mails: readonly NoteableMail[]): Promise<void> {
-  if (mails.length > 0)
-    await ctx.transaction(async (tx) => {
-      if (await beginMails(tx, cause)) await sendNoteableMails(tx, mails)
-    })
+/** Recipients whose mails are made at once: an installation may have ten thousands of one note, each with its own text. */
+const mailsAtOnce = 100
+
+/**
+ * Queues mails about noteables in a job, which may run twice: once for each cause. The mails are made for some recipients after the
+ * other, in the transaction.
+ */
+async function mailOnce<To>(
+  ctx: Ctx,
+  cause: string,
+  recipients: readonly To[],
+  mailsTo: (some: readonly To[], within: Ctx) => readonly NoteableMail[] | Promise<readonly NoteableMail[]>,
+): Promise<void> {
+  if (recipients.length === 0) return
+  await ctx.transaction(async (tx) => {
+    if (!(await beginMails(tx, cause))) return
+    const within = { ...ctx, db: tx }
+    for (let from = 0; from < recipients.length; from += mailsAtOnce)
+      await sendNoteableMails(tx, await mailsTo(recipients.slice(from, from + mailsAtOnce), within))
+  })
 }
 
 /** Mails a note to users whose notification settings ask for it. */
@@ -80,21 +94,19 @@ export const mailNoteJob = job({
     const note = await findMailedNote(ctx.db, noteId, maxMailedPerHour + 1)
     if (!note || note.lately > maxMailedPerHour) return
     const people = await recipientsOfNote(ctx.db, note)
-    const html = await htmlFor(ctx, people, note)
-    await mailOnce(
-      ctx,
-      `note:${noteId}`,
-      people.map((to) => ({
+    await mailOnce(ctx, `note:${noteId}`, people, async (some, within) => {
+      const html = await htmlFor(within, some, note)
+      return some.map((to) => ({
         mail: noteMail(ctx, to, note, html.get(to.id)),
         to,
         noteable: note.noteable,
         noteId: note.id,
-      })),
-    )
+      }))
+    })
   },
 })
 
-/** Maximum characters of a quote as HTML: the mails of all recipients are stored at once. A longer one is mailed as text. */
+/** Maximum characters of a quote as HTML: each recipient's mail has it. A longer one is mailed as text. */
 const maxHtmlLength = 50_000
 
 /**
@@ -125,10 +137,8 @@ export const mailTodosJob = job({
   attempts: 5,
   async run({ todoIds }, ctx) {
     const todos = await recipientsOfTodos(ctx.db, todoIds, maxMailedPerHour)
-    await mailOnce(
-      ctx,
-      `todos:${todoIds[0]}`,
-      todos.map((todo) => ({ mail: todoMail(ctx, todo), to: todo, noteable: todo.noteable })),
+    await mailOnce(ctx, `todos:${todoIds[0]}`, todos, (some) =>
+      some.map((todo) => ({ mail: todoMail(ctx, todo), to: todo, noteable: todo.noteable })),
     )
   },
 })
@@ -157,10 +167,8 @@ export const mailOpeningJob = job({
   async run({ type, id, actorId }, ctx) {
     if (!isOpening(type)) return
     const people = await recipientsOfOpening(ctx.db, type, { id, actorId }, openings[type], maxMailedPerHour)
-    await mailOnce(
-      ctx,
-      `opening:${type}:${id}`,
-      people.map((each) => ({ mail: openingMail(ctx, each), to: each, noteable: each.noteable })),
+    await mailOnce(ctx, `opening:${type}:${id}`, people, (some) =>
+      some.map((each) => ({ mail: openingMail(ctx, each), to: each, noteable: each.noteable })),
     )
   },
 })

@@ -64,6 +64,36 @@ test('a mail server that does not answer leaves slots for other jobs', async () 
   await expect.poll(() => queuedMails(world), { timeout: waitMs }).toEqual([])
 })
 
+test('mails that together are longer than a value of the database are sent', async () => {
+  await using world = await World.start({}, { mailer: { send: async () => {} } })
+  const ctx = await world.app.open(null)
+  const long = { ...mail, body: 'x'.repeat(10_000_000) }
+  await ctx.transaction((tx) =>
+    sendMails(
+      tx,
+      Array.from({ length: 28 }, () => long),
+    ),
+  )
+  const ids = (await queuedMails(world)).map(({ id }) => id)
+  expect(ids).toHaveLength(28)
+  expect((await jobRows(world)).map(({ payload }) => payload.mailId).toSorted()).toEqual(ids.toSorted())
+})
+
+test('thousands of mails are sent, each once', async () => {
+  await using world = await World.start({}, { mailer: { send: async () => {} } })
+  const ctx = await world.app.open(null)
+  await ctx.transaction((tx) =>
+    sendMails(
+      tx,
+      Array.from({ length: 2001 }, (_, index) => ({ ...mail, to: `${index}@example.com` })),
+    ),
+  )
+  const rows = await queuedMails(world)
+  expect(rows).toHaveLength(2001)
+  const sent = new Set((await jobRows(world)).map(({ payload }) => payload.mailId))
+  expect(rows.every(({ id }) => sent.has(id))).toBe(true)
+})
+
 test('a mail that the server refuses is retried for a week', async () => {
   await using world = await World.start(
     {},

@@ -18,20 +18,39 @@ export const sendMails = (tx: Tx, mails: readonly Mail[]): Promise<void> =>
     mails.map((mail) => ({ mail, input: {} })),
   )
 
+type MailBy<I extends TObject> = { readonly mail: Mail; readonly input: Omit<Static<I>, 'mailId'> }
+
 /** As `sendMails`, by a job that checks something before, for which each mail has an input. */
 export async function sendMailsBy<I extends TObject>(
   tx: Tx,
   delivery: Job<I>,
-  mails: readonly { readonly mail: Mail; readonly input: Omit<Static<I>, 'mailId'> }[],
+  mails: readonly MailBy<I>[],
 ): Promise<void> {
-  if (mails.length === 0) return
-  const ids = await insertMails(
-    tx,
-    mails.map(({ mail }) => mail),
-  )
-  await enqueueEach(
-    tx,
-    delivery,
-    mails.map(({ input }, index) => ({ ...input, mailId: ids[index]! }) as unknown as Static<I>),
-  )
+  for (const some of batchesOf(mails)) {
+    const ids = await insertMails(
+      tx,
+      some.map(({ mail }) => mail),
+    )
+    await enqueueEach(
+      tx,
+      delivery,
+      some.map(({ input }, index) => ({ ...input, mailId: ids[index]! }) as unknown as Static<I>),
+    )
+  }
+}
+
+/** Maximum mails that are inserted at once, and characters of theirs after which no further one is: a value of PostgreSQL has at most 256 MB. */
+const [mostMails, mostCharacters] = [1000, 4_000_000]
+
+function* batchesOf<Each extends { readonly mail: Mail }>(mails: readonly Each[]): Generator<readonly Each[]> {
+  let [from, characters] = [0, 0]
+  for (const [index, { mail }] of mails.entries()) {
+    if (index - from === mostMails || characters > mostCharacters) {
+      yield mails.slice(from, index)
+      from = index
+      characters = 0
+    }
+    characters += mail.subject.length + mail.body.length + (mail.html?.length ?? 0)
+  }
+  if (from < mails.length) yield mails.slice(from)
 }
