@@ -27,6 +27,13 @@ export const startStatuses = (world: World, pipelineId: number) =>
     [pipelineId],
   )
 
+/** When the statuses of a pipeline ran, and their coverage, as an import may have stored them. */
+export const storeStatuses = (
+  world: World,
+  pipeline_id: number,
+  values: { readonly started_at: string; readonly finished_at?: string; readonly coverage?: number },
+) => change(world, 'commit_statuses', { pipeline_id }, values)
+
 export const statusesOf = (world: World, project_id: number) => find(world, 'commit_statuses', { project_id }, ['id'])
 
 export const latestStatus = (world: World, projectId: number) =>

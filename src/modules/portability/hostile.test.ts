@@ -163,6 +163,14 @@ const cases: readonly (readonly [what: string, archive: (entries: Entries) => Bu
     line('labels', `${'['.repeat(1_000_000)}\n`),
     /Incorrect JSON|not a JSON/,
   ],
+  [
+    'a coverage of more than a hundred per cent',
+    line(
+      'statuses',
+      `${JSON.stringify({ pipeline: 1, name: 'a', ref: 'main', stage: 'b', status: 'success', coverage: 1e300 })}\n`,
+    ),
+    /statuses, line 1: coverage is not valid/,
+  ],
   ['a record without what it needs', line('issues', '{}\n'), /is missing/],
   ['a record that hides in __proto__', line('issues', '{"__proto__":{"iid":1}}\n'), /is missing/],
   // Values

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { agePipeline, startStatuses } from '../../../../test/tables/ci.ts'
+import { agePipeline, startStatuses, storeStatuses } from '../../../../test/tables/ci.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
@@ -119,6 +119,27 @@ describe('GET /projects/:id/pipelines/:pipeline_id', () => {
     })
     await post('b', 'running')
     expect(await shown()).toMatchObject({ status: 'running', finished_at: null, started_at: running.started_at })
+  })
+
+  test('a pipeline of which no status ran has no duration', async ({ world }) => {
+    const { project, second } = await reported(world)
+    const id = await report(world, project, second, { state: 'canceled', name: 'a', ref: 'main' })
+    const shown = await world.root.get(`/projects/${project.id}/pipelines/${id}`)
+    expect(shown.json).toMatchObject({ status: 'canceled', duration: null })
+  })
+
+  test('a pipeline whose stored statuses ran for a century, with any number as coverage, is read and reported on', async ({
+    world,
+  }) => {
+    const { project, second } = await reported(world)
+    const post = (name: string, state: string) => report(world, project, second, { state, name, ref: 'main' })
+    const id = await post('a', 'success')
+    await post('b', 'success')
+    const [started_at, finished_at] = ['1900-01-01T00:00:00Z', '2020-01-01T00:00:00Z']
+    await storeStatuses(world, id, { started_at, finished_at, coverage: 1.7e308 })
+    expect(await post('c', 'failed')).toBe(id)
+    const shown = await world.root.get(`/projects/${project.id}/pipelines/${id}`)
+    expect(shown).toMatchObject({ status: 200, json: { duration: 2147483647, coverage: null } })
   })
 
   test('404 for a pipeline of another project', async ({ world }) => {

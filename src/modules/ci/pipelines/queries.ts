@@ -14,7 +14,7 @@ import {
   textOf,
   timestamp,
 } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { type Count, type Status, statuses } from './status.ts'
@@ -131,7 +131,7 @@ export const listPipelinesFor = (
 export const pipelineDetailRow = {
   ...pipelineRow,
   user: nullable(json<UserReferenceRow>()),
-  /** Mean coverage of the latest statuses, in per cent with two decimals. */
+  /** Mean coverage of the latest statuses, in per cent with two decimals; without values of older imports that are no percentages. */
   coverage: nullable(text),
 }
 export type PipelineDetailRow = RowOf<typeof pipelineDetailRow>
@@ -141,7 +141,7 @@ const detail = sql`
     (
       select round(avg(s.coverage)::numeric, 2)::text
       from commit_statuses s
-      where s.pipeline_id = p.id and not s.retried
+      where s.pipeline_id = p.id and not s.retried and s.coverage between 0 and 100
     ) as coverage
   from pipelines p left join users u on u.id = p.user_id
 `
@@ -280,6 +280,9 @@ export async function insertPipeline(tx: Tx, { projectId, sha, ref, tag, userId 
   ))!
 }
 
+/** Maximum seconds of a duration: imported statuses may have run for centuries. */
+const longestDuration = 2 ** 31 - 1
+
 /** Sums of the latest statuses of a pipeline. */
 export const tallyRow = {
   counts: json<Count[]>(),
@@ -300,7 +303,11 @@ export const tallyPipeline = async (tx: Tx, id: number): Promise<Tally> =>
         ) as counts,
         array(select stage from latest group by stage order by min(stage_index), stage) as stages,
         (
-          select round(sum(extract(epoch from upper(period) - lower(period))))::integer
+          select case
+            when count(*) > 0 then least(
+              round(sum(extract(epoch from upper(period) - lower(period)))), ${literal(longestDuration)}
+            )::integer
+          end
           from (
             select unnest(range_agg(tstzrange(started_at, finished_at))) as period
             from latest

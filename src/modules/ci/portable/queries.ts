@@ -20,6 +20,12 @@ import { tiers } from '../environments/names.ts'
 import { states } from '../environments/queries.ts'
 import { statuses } from '../pipelines/status.ts'
 
+/** As the API accepts it. */
+const percent: typeof decimal = {
+  ...decimal,
+  accepts: (given) => decimal.accepts(given) && (given as number) >= 0 && (given as number) <= 100,
+}
+
 const user = { user: { ...person, column: 'user_id' } }
 const ref = words(10_000)
 
@@ -59,7 +65,7 @@ export const statusColumns: Relation['columns'] = {
   retried: orElse(flag, false),
   target_url: orNull(words(10_000)),
   description: orNull(words(10_000)),
-  coverage: orNull(decimal),
+  coverage: orNull(percent),
   ...user,
   created_at: moment,
   queued_at: orNull(moment),

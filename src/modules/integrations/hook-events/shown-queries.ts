@@ -122,7 +122,11 @@ export const statusSql = (id: Sql): Sql => sql`
   select s.id, s.name, s.stage, s.status, s.pipeline_id, s.allow_failure, s.failure_reason, s.user_id,
     ${payloadTime('s.created_at')} as created_at, ${payloadTime('s.started_at')} as started_at,
     ${payloadTime('s.finished_at')} as finished_at,
-    extract(epoch from s.finished_at - s.started_at)::integer as duration
+    case
+      when s.finished_at - s.started_at is not null then least(
+        greatest(extract(epoch from s.finished_at - s.started_at), -2147483648), 2147483647
+      )::integer
+    end as duration
   from commit_statuses s
   where s.id = ${id}
 `

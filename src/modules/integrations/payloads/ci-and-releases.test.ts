@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { storeStatuses } from '../../../../test/tables/ci.ts'
 import { git, temporaryFolder, test } from '../../../../test/world.ts'
 import {
   commitBlock,
@@ -91,6 +92,20 @@ describe('payloads of pipelines and releases', () => {
       runner: null,
       environment: null,
     })
+  })
+
+  test('a job that began more than a lifetime ago, as an import may say, has the longest duration', async ({
+    world,
+  }) => {
+    await using made = await hooked(world)
+    const { receiver, project } = made
+    await withContent(world, project)
+    const at = `/projects/${project.id}/statuses/${await tipOf(world, project)}`
+    const { pipeline_id } = (await world.root.post(at, { state: 'running', name: 'old' })).json
+    await storeStatuses(world, pipeline_id, { started_at: '1900-01-01T00:00:00Z' })
+    expect((await world.root.post(at, { state: 'success', name: 'old' })).status).toBe(201)
+    const job = await receiver.request(({ json }) => json.build_status === 'success')
+    expect(job.json.build_duration).toBe(2147483647)
   })
 
   test('a hook of merge requests names the pipeline of the source branch, not of another branch with its head', async ({
