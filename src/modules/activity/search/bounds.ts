@@ -1,7 +1,7 @@
 import { type Page, type Paged, slicePage } from '../../../api/page.ts'
 import type { FoundLines, TextSearch } from '../../../git/objects/text-search.ts'
 import { Failure, invalid } from '../../../kernel/failure.ts'
-import { type CodeQuery, fits, parseCodeQuery } from './file-filters.ts'
+import { type CodeQuery, parseCodeQuery } from './file-filters.ts'
 
 /** Maximum results of a search over all pages; users narrow the search to find more. */
 export const maxFound = 1000
@@ -34,7 +34,7 @@ export const codeQuery = (search: string): CodeQuery => parseCodeQuery(oneLine(s
 export const textSearch = (query: CodeQuery, timeoutMs: number): TextSearch => ({
   text: query.text,
   ...(query.like[0] !== undefined && { like: query.like[0] }),
-  accepts: (path) => fits(query, path),
+  accepts: query.accepts,
   maxFound,
   maxBytes,
   timeoutMs,

@@ -169,6 +169,19 @@ describe('scope blobs', () => {
     expect(await places(world.root, await shared(world), search)).toEqual(found)
   })
 
+  test('400 for a search with more than 20 filters of files', async ({ world }) => {
+    const project = await shared(world)
+    const search = async (filters: number) =>
+      world.root.get(
+        `/projects/${project.id}/search?scope=blobs&search=${encodeURIComponent(`needle${' path:src'.repeat(filters)}`)}`,
+      )
+    expect((await search(20)).json).toHaveLength(2)
+    expect(await search(21)).toMatchObject({
+      status: 400,
+      json: { message: 'search has too many filters of files (at most 20)' },
+    })
+  })
+
   test('blob search uses the given branch, tag or commit', async ({ world }) => {
     const project = await library(world)
     const first = project.repository.git('rev-parse', 'main').trim()
