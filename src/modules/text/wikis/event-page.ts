@@ -19,7 +19,7 @@ export type EventPage = {
 
 /**
  * What webhooks tell about a page, read when they are sent from the commit that the event names. Text and message are empty if the wiki or
- * the commit is gone, and the text of a page that is too large; undefined if the path is not that of a page. Without a permission check:
+ * the commit is gone, and the text of a page that is too large, or among too many files; undefined if the path is not that of a page. Without a permission check:
  * the hook belongs to the project or group.
  */
 export async function pageOfEvent(
@@ -34,7 +34,7 @@ export async function pageOfEvent(
   const row = await findSideRepositoryById(ctx.db, side_repository_id)
   if (!row) return { ...named, content: '', message: '' }
   const repo = openSideRepository(ctx, row)
-  const [made, page] = [await readCommit(repo, commit), await findPage(repo, commit, name.slug)]
+  const [made, page] = [await readCommit(repo, commit), await findPage(repo, commit, name.slug).catch(unlessTooLarge)]
   const content = page && (await contentOf(repo, page).catch(unlessTooLarge))
   return { ...named, content: content ?? '', message: made?.message.trimEnd() ?? '' }
 }

@@ -7,6 +7,7 @@ import { readTree, type TreeEntry } from '../../../git/objects/trees.ts'
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
+import { Turns } from '../../../kernel/turns.ts'
 import { type PageName, pageAt } from './page-names.ts'
 
 /** A page in a commit. */
@@ -16,7 +17,7 @@ export type Page = PageName & { readonly oid: Oid }
 export const maxPageBytes = 5 * 1024 * 1024
 /** Maximum bytes of the contents of one list. */
 const maxListBytes = 32 * 1024 * 1024
-/** Maximum entries of a wiki that are looked at for its list. */
+/** Maximum entries of a wiki that are looked at for its list, and of directories before the last one that is read for a page. */
 const maxEntries = 100_000
 /** Maximum directories of one name that are looked into: their number could double with each level. */
 const maxSameNames = 8
@@ -57,12 +58,16 @@ function inOrder(pages: readonly Page[]): Page[] {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The page with a slug in a commit. Reads the directories on its way, no others. */
+/**
+ * The page with a slug in a commit. Reads the directories on its way, no others. Throws `too_large` if these have too many entries: that
+ * there is no such page could not be said.
+ */
 export async function findPage(repo: Repository, commit: Oid, slug: string): Promise<Page | undefined> {
   const parts = slug.split('/')
-  let folders: { tree: Oid; path: string }[] = [{ tree: commit, path: '' }]
+  const entriesOf = entryReader(repo)
+  let folders: Folder[] = [{ tree: commit, path: '' }]
   for (const part of parts.slice(0, -1)) {
-    const entries = await entriesOf(repo, folders)
+    const entries = await entriesOf(folders)
     folders = entries
       .filter(({ entry }) => entry.type === 'tree' && hyphenatedIs(entry.name, part))
       .sort((a, b) => Number(b.entry.name === part) - Number(a.entry.name === part))
@@ -70,7 +75,7 @@ export async function findPage(repo: Repository, commit: Oid, slug: string): Pro
       .map(({ entry, path }) => ({ tree: entry.oid, path: `${path}${entry.name}/` }))
     if (folders.length === 0) return undefined
   }
-  const candidates = (await entriesOf(repo, folders)).flatMap(({ entry, path }) => {
+  const candidates = (await entriesOf(folders)).flatMap(({ entry, path }) => {
     const page = isFile(entry) ? pageAt(path + entry.name) : undefined
     return page?.slug === slug ? [{ ...page, oid: entry.oid }] : []
   })
@@ -80,11 +85,23 @@ export async function findPage(repo: Repository, commit: Oid, slug: string): Pro
 const hyphenatedIs = (name: string, part: string): boolean =>
   name === part || name.normalize('NFC').replaceAll(' ', '-') === part
 
-async function entriesOf(repo: Repository, folders: readonly { tree: Oid; path: string }[]) {
-  const read = await Promise.all(
-    folders.map(async ({ tree, path }) => ((await readTree(repo, tree)) ?? []).map((entry) => ({ entry, path }))),
-  )
-  return read.flat()
+type Folder = { readonly tree: Oid; readonly path: string }
+
+/** Reads directories one after the other, until those read so far have too many entries. */
+function entryReader(repo: Repository) {
+  const turns = new Turns()
+  let read = 0
+  return async (folders: readonly Folder[]) => {
+    const found: { readonly entry: TreeEntry; readonly path: string }[][] = []
+    for (const { tree, path } of folders) {
+      if (read > maxEntries) throw new Failure('too_large', 'The directories of the page have too many files')
+      if (turns.isOver) await turns.next()
+      const entries = (await readTree(repo, tree)) ?? []
+      read += entries.length
+      found.push(entries.map((entry) => ({ entry, path })))
+    }
+    return found.flat()
+  }
 }
 
 /** The content of a page as text. */

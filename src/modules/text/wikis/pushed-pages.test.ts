@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { git, temporaryFolder, test } from '../../../../test/world.ts'
+import { gitIn } from '../../../git/testing.ts'
 import { edited, files, holder, page, remoteOf, write } from './testing.ts'
 
 describe('pushed wikis', () => {
@@ -40,6 +41,24 @@ describe('pushed wikis', () => {
       writeFile(join(clone, 'latin.md'), Buffer.from('Grüße aus Köln, schöne Straße', 'latin1')),
     )
     expect((await world.root.get(`${held.at}/latin`)).json.content).toBe('Grüße aus Köln, schöne Straße')
+  })
+
+  test('413 for a page below a directory of very many files; the pages of that directory are read', async ({
+    world,
+  }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'docs/home', content: 'h' })
+    await using folder = await temporaryFolder()
+    await git(folder.path, 'clone', '-q', remoteOf(world, held), 'clone')
+    const clone = join(folder.path, 'clone')
+    const blob = gitIn(clone, ['hash-object', '-w', '--stdin'], 'one').trim()
+    const many = Array.from({ length: 100_001 }, (_, index) => `100644 blob ${blob}\tp${index}.txt\n`)
+    const docs = (await git(clone, 'ls-tree', 'HEAD', 'docs')).trim()
+    const tree = gitIn(clone, ['mktree'], `${many.join('')}100644 blob ${blob}\tz.md\n${docs}\n`).trim()
+    const commit = (await git(clone, 'commit-tree', '-p', 'HEAD', '-m', 'Many', tree)).trim()
+    await git(clone, 'push', '-q', 'origin', `${commit}:refs/heads/master`)
+    expect((await world.root.get(`${held.at}/${page('docs/home')}`)).status).toBe(413)
+    expect((await world.root.get(`${held.at}/z`)).json).toMatchObject({ content: 'one' })
   })
 
   test('only the default branch is the wiki', async ({ world }) => {
