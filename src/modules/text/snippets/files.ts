@@ -2,8 +2,11 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { RawBody, Reply } from '../../../api/endpoint.ts'
 import type { Db } from '../../../db/db.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import { isReadByGit } from '../../../git/format/safe-path.ts'
 import { blobSize, readBlob } from '../../../git/objects/blobs.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
+import { passChecks } from '../../../git/objects/file-check.ts'
+import { newObject } from '../../../git/objects/objects.ts'
 import { listHere } from '../../../git/objects/tree-listing.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -71,29 +74,57 @@ export async function commitFiles(ctx: Ctx, snippetId: number, change: FileChang
         files.map(({ path }) => path),
         change,
       )
-      return editsOf(repo, files, writes)
+      await requireReadable(repo, files, writes)
+      return editsOf(files, writes)
     },
   })
 }
 
-/** The writes as edits that apply one after the other: what is moved elsewhere before it is replaced, is read first. */
-async function editsOf(
+/**
+ * The writes as edits that apply one after the other. Files keep their objects when they move, which are not read: each first moves to
+ * a name of its own, so that two may swap names, and a file goes before a folder of its name comes.
+ */
+function editsOf(files: readonly SnippetFile[], writes: readonly FileWrite[]): SideEdit[] {
+  const apart = freeFolder([...files, ...writes].map(({ path }) => path))
+  const [first, last]: [SideEdit[], SideEdit[]] = [[], []]
+  const moved = new Set<string>()
+  for (const { path, write } of writes) {
+    if (write === null) continue
+    if ('content' in write) last.push({ path, content: write.content })
+    else {
+      const between = `${apart}/${moved.size}`
+      moved.add(write.from)
+      first.push({ path: between, movedFrom: write.from })
+      last.push({ path, movedFrom: between })
+    }
+  }
+  const removed = writes.filter(({ path, write }) => write === null && !moved.has(path))
+  return [...first, ...removed.map(({ path }): SideEdit => ({ path, content: null })), ...last]
+}
+
+/** A name at the root that none of these paths has. */
+function freeFolder(paths: readonly string[]): string {
+  const taken = new Set(paths.map((path) => path.split('/')[0]))
+  let name = 'moved'
+  while (taken.has(name)) name += '-'
+  return name
+}
+
+/** Throws if a file that moves gets a name under which git itself reads it, and git would refuse its content. */
+async function requireReadable(
   repo: Repository,
   files: readonly SnippetFile[],
   writes: readonly FileWrite[],
-): Promise<SideEdit[]> {
-  const contents = await Promise.all(
-    writes.map(async ({ path, write }): Promise<SideEdit> => {
-      if (write === null) return { path, content: null }
-      if ('content' in write) return { path, content: write.content }
-      const { oid, size } = files.find((file) => file.path === write.from)!
-      const blob = await readBlob(repo, oid as Oid, { maxBytes: size })
-      if (!blob) throw new Error(`the blob ${oid} is missing`)
-      return { path, content: blob.content }
-    }),
-  )
-  // A file goes before a folder of its name comes.
-  return [...contents.filter(({ content }) => content === null), ...contents.filter(({ content }) => content !== null)]
+): Promise<void> {
+  for (const { path, write } of writes) {
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    if (write === null || 'content' in write || !isReadByGit(name)) continue
+    const { oid, size } = files.find((file) => file.path === write.from)!
+    const content = (await readBlob(repo, oid as Oid, { maxBytes: size }))?.content
+    if (!content) throw new Error(`the blob ${oid} is missing`)
+    if (!(await passChecks(repo, [{ name, mode: '100644', blob: newObject('blob', content) }])))
+      throw invalid(`invalid file: '${path}'`)
+  }
 }
 
 type Wanted = { readonly reply: Reply; readonly head: boolean }

@@ -1,7 +1,13 @@
+import { randomBytes } from 'node:crypto'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
-import { test, type World } from '../../../../test/world.ts'
+import { hideSnippet } from '../../../../test/tables/text.ts'
+import { type Client, git, test, type World } from '../../../../test/world.ts'
 import { removeUser } from '../../groups/user-removal/jobs.ts'
+import { findSideRepository, openSideRepository } from '../../pushes/index.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { createSnippet } from './testing.ts'
 
@@ -174,6 +180,22 @@ describe('snippets of a project', () => {
     expect((await ann.put(`${path}/${id}`, edit)).status).toBe(400)
   })
 
+  test('400 for a restricted visibility level that a snippet has lost by the time it is changed', async () => {
+    const { World } = await import('../../../../test/world.ts')
+    await using world = await World.start()
+    const { ann, path } = await withReporter(world)
+    const { id } = (await ann.post(path, created)).json
+    await world.settings({ restricted_visibility_levels: ['public'] })
+    const { answer } = await world.db.transaction(async (tx) => {
+      await hideSnippet(tx, id)
+      const answer = ann.put(`${path}/${id}`, { title: 'Bye', visibility: 'public' })
+      await world.waitsForLock()
+      return { answer }
+    })
+    expect(await answer).toMatchObject({ status: 400, json: { message: { visibility_level: [expect.any(String)] } } })
+    expect((await ann.get(`${path}/${id}`)).json).toMatchObject({ title: 'Hello', visibility: 'private' })
+  })
+
   test('D2-SNIPPET-AGENT-ADMIN: administrators see which client created a snippet, others do not', async ({
     world,
   }) => {
@@ -235,6 +257,15 @@ describe('snippets of a project', () => {
   })
 })
 
+/** The file in which the repository of a snippet stores a file at its head. */
+async function storedAt(world: World, who: Client, id: number, path: string): Promise<string> {
+  const ctx = await contextFor(world, who)
+  const row = (await findSideRepository(ctx.db, { kind: 'snippet', id }))!
+  const { gitDir } = openSideRepository(ctx, row)
+  const oid = (await git(gitDir, 'rev-parse', `master:${path}`)).trim()
+  return join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2))
+}
+
 describe('snippets of several files', () => {
   const files = [
     { file_path: 'b.txt', content: 'b' },
@@ -265,6 +296,63 @@ describe('snippets of several files', () => {
     expect(await ann.put(one, { content: 'x' })).toMatchObject({
       status: 400,
       json: { message: 'To update snippet with multiple files, you must use the `files` parameter' },
+    })
+  })
+
+  test("files swap their names and take each other's place, without being written again", async ({ world }) => {
+    const { ann, path } = await withReporter(world)
+    const { id } = (await ann.post(path, several)).json
+    const move = (previous_path: string, file_path: string) => ({ action: 'move', previous_path, file_path })
+    const change = async (...actions: object[]) => {
+      const answer = await ann.put(`${path}/${id}`, { files: actions })
+      expect(answer.status, answer.text).toBe(200)
+    }
+    const texts = async () => {
+      const found: Record<string, string> = {}
+      for (const { path: name } of (await ann.get(`${path}/${id}`)).json.files)
+        found[name] = (await ann.get(`${path}/${id}/files/master/${encodeURIComponent(name)}/raw`)).text
+      return found
+    }
+    await change(move('b.txt', 'c.txt'), move('a/deep.txt', 'b.txt'), move('c.txt', 'a/deep.txt'))
+    expect(await texts()).toEqual({ 'a/deep.txt': 'b', 'b.txt': 'deep' })
+    await change(move('b.txt', 'moved'), move('a/deep.txt', 'a.txt'), move('a.txt', 'a'))
+    expect(await texts()).toEqual({ a: 'b', moved: 'deep' })
+    await change(move('a', 'c'), move('moved', 'a/d'), move('c', 'moved/e'))
+    expect(await texts()).toEqual({ 'a/d': 'deep', 'moved/e': 'b' })
+    await change(move('a/d', 'f'), { action: 'create', file_path: 'a/d', content: 'new' }, move('moved/e', 'moved/g'), {
+      action: 'delete',
+      file_path: 'f',
+    })
+    expect(await texts()).toEqual({ 'a/d': 'new', 'moved/g': 'b' })
+  })
+
+  test('a large file moves without being read', async ({ world }) => {
+    const { ann, path } = await withReporter(world)
+    // Larger than what a search of code reads.
+    const content = randomBytes(600_000).toString('hex')
+    const { id } = (await ann.post(path, { ...several, files: [{ file_path: 'b.txt', content }] })).json
+    const stored = await storedAt(world, ann, id, 'b.txt')
+    const whole = await readFile(stored)
+    await rm(stored)
+    await writeFile(stored, whole.subarray(0, 1000))
+    const moved = { action: 'move', previous_path: 'b.txt', file_path: 'c.txt' }
+    expect(await ann.put(`${path}/${id}`, { files: [moved] })).toMatchObject({
+      status: 200,
+      json: { files: [{ path: 'c.txt' }] },
+    })
+    await rm(stored)
+    await writeFile(stored, whole)
+    expect((await ann.get(`${path}/${id}/files/master/c.txt/raw`)).text).toBe(content)
+  })
+
+  test('400 for a move to a name under which git reads the file, and refuses its content', async ({ world }) => {
+    const { ann, path } = await withReporter(world)
+    const content = '[submodule "x"]\n\tpath = x\n\turl = --upload-pack=touch\n'
+    const { id } = (await ann.post(path, { ...several, files: [{ file_path: 'b.txt', content }] })).json
+    const moved = { action: 'move', previous_path: 'b.txt', file_path: '.gitmodules' }
+    expect(await ann.put(`${path}/${id}`, { files: [moved] })).toMatchObject({
+      status: 400,
+      json: { message: "invalid file: '.gitmodules'" },
     })
   })
 

@@ -85,6 +85,8 @@ export async function editSnippet(ctx: Ctx, { id, visibility }: SnippetRow, give
       description: given.description === undefined ? before.description : given.description,
       visibility: given.visibility === undefined ? before.visibility : visibilities[given.visibility],
     }
+    // Another request may have changed it meanwhile.
+    if (after.visibility !== before.visibility) requireValid(ctx, { visibility: given.visibility })
     const changed = (['title', 'description', 'visibility'] as const).filter((name) => after[name] !== before[name])
     if (changed.length === 0) return
     await saveAttributes(tx, id, after)
