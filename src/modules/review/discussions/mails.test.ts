@@ -31,6 +31,16 @@ async function mailTodos(world: World): Promise<void> {
 const people = (world: World, count: number) => Promise.all(Array.from({ length: count }, () => world.user()))
 
 describe('mails about notes', () => {
+  test('a note is mailed to more than a hundred participants, once to each', async ({ world }) => {
+    const { at } = await openMergeRequest(world)
+    const [commenter, ...participants] = await people(world, 103)
+    for (const each of participants) expect((await each.post(`${at}/notes`, { body: 'Me too' })).status).toBe(201)
+    await addNote(world, commenter!, at, 'Look *here*')
+    const received = await Promise.all(participants.map((each) => inbox(world, each)))
+    expect(received.map((mails) => mails.length)).toEqual(participants.map(() => 1))
+    expect(received.at(-1)![0]!.body).toContain(`Hello Name of ${participants.at(-1)!.username},`)
+  })
+
   test('a note is mailed to participants and subscribers only', async ({ world }) => {
     const [author, commenter, named, asked, quiet, stranger] = await people(world, 6)
     const { at, project, record } = await openMergeRequest(world, {
