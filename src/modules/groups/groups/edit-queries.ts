@@ -65,11 +65,13 @@ export const awaitProjectsInside = (tx: Tx, groupId: number): Promise<number> =>
     for share of p
   `)
 
-/** Makes the creator of a new group its owner. */
-export const insertOwner = (tx: Tx, groupId: number, userId: number): Promise<number> =>
+/** Makes the creator of new groups their owner. */
+export const insertOwner = (tx: Tx, groupIds: readonly number[], userId: number): Promise<number> =>
   tx.run(
     sql`
       insert into members (namespace_id, user_id, access_level, created_by_id)
-      values (${groupId}, ${userId}, ${levels.owner}, ${userId})
+      select id, ${userId}, ${levels.owner}, ${userId}
+      from unnest(${groupIds}::bigint[]) with ordinality as made (id, place)
+      order by place
     `,
   )

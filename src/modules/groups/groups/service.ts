@@ -124,7 +124,7 @@ export async function createGroup(
       ...(held?.share_with_group_lock && { share_with_group_lock: true }),
     })
     if (avatar) await saveAvatar(tx, 'group', groupId, avatar)
-    await ownNewGroup(tx, groupId, actor.id, { name: input.name, full_path: fullPath })
+    await ownNewGroup(tx, { id: groupId, name: input.name, full_path: fullPath }, actor.id)
     await also?.(tx, groupId)
     return groupId
   })

@@ -106,5 +106,8 @@ const customAttributes: Relation = {
 /** What `groups` has of a project. Only administrators import members. */
 export const projectHoldings: readonly Relation[] = [members('project'), badges('project'), customAttributes]
 
-/** What `groups` has of a group and all groups below it. Only administrators import members. */
-export const groupHoldings: readonly Relation[] = [members('group'), badges('group')]
+/** What `groups` has of a group and all groups below it, apart from their members. */
+export const groupHoldings: readonly Relation[] = [badges('group')]
+
+/** The members of a group and all groups below it, which only administrators import. */
+export const groupMembers: Relation = members('group')

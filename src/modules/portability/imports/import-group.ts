@@ -1,7 +1,13 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import type { Holder, PortableRecord, Relation } from '../../../db/portable/relation.ts'
-import { createImportedGroup, lockGroup, restoreGroup } from '../../groups/index.ts'
+import type { PortableRecord, Relation } from '../../../db/portable/relation.ts'
+import {
+  createImportedGroup,
+  type GroupRow,
+  groupMembers,
+  groupToFill,
+  placeImportedGroups,
+} from '../../groups/index.ts'
 import { type Avatar, lockAccess, namespacePlaced, saveAvatar } from '../../namespaces/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import { groupRelations } from '../layout/relations.ts'
@@ -35,37 +41,58 @@ export async function importGroup(
   rootId: number,
   prepared: PreparedGroup,
 ): Promise<ReadonlyMap<string, number>> {
-  const { importer, groups, records, people, avatars, wikis } = prepared
-  await lockAccess(tx)
-  const root = await lockGroup(tx, rootId)
-  if (!root) throw new ArchiveRefusal('The group no longer exists')
-  // Line 0 is no record.
-  const ids: number[] = [0]
-  for (const [index, given] of groups.entries()) {
-    const line = index + 1
-    const isRoot = index === 0
-    const parentId = isRoot ? root.parent_id : ids[Number(given['parent'])]
-    if (!isRoot && !parentId) throw new ArchiveRefusal(`groups, line ${line}: parent is not valid`)
-    const parent = parentId ? await lockGroup(tx, parentId) : undefined
-    const made = isRoot ? rootId : await createImportedGroup(importer, tx, parentId!, given)
-    if (typeof made !== 'number') throw new ArchiveRefusal(`groups, line ${line}: ${made.refused}`)
-    ids.push(made)
-    await restoreGroup(importer, tx, made, given, parent)
-    const avatar = avatars.get(line)
-    if (avatar) await saveAvatar(tx, 'group', made, avatar)
-    const wiki = wikis.get(line)
-    if (wiki) await hold(tx, wiki, { kind: 'group_wiki', id: made })
-  }
-  const holder: Holder = { of: 'group', id: rootId }
+  const { importer, records } = prepared
+  const made = await createGroups(tx, rootId, prepared)
   const importing: Importing = {
     tx,
-    holder,
-    people,
-    ids: new Map([['groups', ids]]),
+    holder: { of: 'group', id: rootId },
+    people: prepared.people,
+    ids: new Map([['groups', [notALine, ...made.map(({ id }) => id)]]]),
     leftOut: new Map(prepared.leftOut),
   }
-  await importRelations(records, groupRelationsFor(importer), importing)
-  for (const id of ids.slice(1)) await namespacePlaced(tx, id)
-  ctx.log.info({ group_id: rootId, groups: groups.length }, 'imported a group')
+  const relations = groupRelationsFor(importer)
+  await importRelations(
+    records,
+    relations.filter((relation) => relation !== groupMembers),
+    importing,
+  )
+  // As late as possible, because every change of a membership waits for this lock.
+  await lockAccess(tx)
+  const refused = await placeImportedGroups(importer, tx, made, prepared.groups[0]!)
+  if (refused) throw new ArchiveRefusal(`groups, line 1: ${refused.refused}`)
+  const avatar = prepared.avatars.get(1)
+  if (avatar) await saveAvatar(tx, 'group', rootId, avatar)
+  if (relations.includes(groupMembers)) await importRelations(records, [groupMembers], importing)
+  await namespacePlaced(tx, rootId)
+  ctx.log.info({ group_id: rootId, groups: made.length }, 'imported a group')
   return importing.leftOut
+}
+
+/** Lines count from 1. */
+const notALine = 0
+
+/** The groups of the archive by their lines, of which the first exists and stays as it is until all are placed. */
+async function createGroups(
+  tx: Tx,
+  rootId: number,
+  { importer, groups, avatars, wikis }: PreparedGroup,
+): Promise<[GroupRow, ...GroupRow[]]> {
+  const root = await groupToFill(importer, tx, rootId, groups[0]!)
+  if (!root) throw new ArchiveRefusal('The group no longer exists')
+  const made: [GroupRow, ...GroupRow[]] = [root]
+  for (const [index, given] of groups.entries()) {
+    const line = index + 1
+    if (index > 0) {
+      const parent = made[Number(given['parent']) - 1]
+      if (!parent) throw new ArchiveRefusal(`groups, line ${line}: parent is not valid`)
+      const group = await createImportedGroup(importer, tx, parent, given)
+      if ('refused' in group) throw new ArchiveRefusal(`groups, line ${line}: ${group.refused}`)
+      made.push(group)
+      const avatar = avatars.get(line)
+      if (avatar) await saveAvatar(tx, 'group', group.id, avatar)
+    }
+    const wiki = wikis.get(line)
+    if (wiki) await hold(tx, wiki, { kind: 'group_wiki', id: made[index]!.id })
+  }
+  return made
 }

@@ -1,7 +1,7 @@
 import type { Relation } from '../../../db/portable/relation.ts'
 import { environmentRelations, pipelineRelation } from '../../ci/index.ts'
 import { discussionRelations } from '../../discussion/index.ts'
-import { groupHoldings, projectHoldings } from '../../groups/index.ts'
+import { groupHoldings, groupMembers, projectHoldings } from '../../groups/index.ts'
 import { hookRelation } from '../../integrations/index.ts'
 import {
   planningOfGroups,
@@ -41,6 +41,7 @@ export const groupRelations: readonly Relation[] = [
   ...planningOfGroups,
   ...discussionRelations(['Epic']),
   ...groupHoldings,
+  groupMembers,
 ]
 
 /** The merge requests of a project. */
