@@ -24,6 +24,9 @@ export type DeliverOptions = {
   readonly signal: AbortSignal
 }
 
+/** Maximum characters of a payload: a sender has many at once, and every attempt would build it again. */
+const maxPayload = 8 * 1024 * 1024
+
 const noResponse = {
   response_status: null,
   response_headers: null,
@@ -75,6 +78,8 @@ export async function deliver(ctx: Ctx, due: DueRow, options: DeliverOptions): P
   if (trigger === undefined) return { ...base, state: 'dropped', error: 'The hook may no longer receive this event' }
   const payload = await payloadOf(ctx, due, trigger, payloads)
   if (payload === undefined) return { ...base, state: 'dropped', error: 'What the event is about was deleted' }
+  if (payload.length > maxPayload)
+    return { ...base, state: 'failed', attempts: due.attempts + 1, error: 'The payload is larger than 8 MiB' }
   const { service, properties } = due
   if (service !== null && !isChat(service)) {
     if (await areMailsDisabled(ctx.db, due.project_id))

@@ -5,7 +5,7 @@ import { deliver, type PayloadCache } from './deliver.ts'
 import { expandEvents } from './expand.ts'
 import { lockQueue } from './expand-queries.ts'
 import { Loop } from './loop.ts'
-import { type DueRow, dueDeliveries, nextDueMs, type Result, saveResults } from './queue-queries.ts'
+import { type DueRow, dueDeliveries, markTaken, nextDueMs, type Result, saveResults } from './queue-queries.ts'
 import { aloneAfter, type HookTimes, hookTimes, maxAttempts, retryMs } from './schedule.ts'
 
 /**
@@ -158,15 +158,33 @@ export class Dispatcher {
     }
     taken.forEach(add)
     let started = 0
+    const starting: DueRow[] = []
+    this.#countInterrupted(due.filter(({ was_taken }) => was_taken))
     for (const one of due) {
       if (started >= free) break
+      if (one.was_taken) continue
       if (count(`hook ${one.hook_id}`) >= limits.hook || count(`host ${one.host}`) >= limits.host) continue
       const left = free - started
       if (!one.is_system && (count(holderOf(one)) >= left || count(userOf(one)) >= userFactor * left)) continue
       add(one)
       started++
-      this.#begin(ctx, one)
+      starting.push(one)
     }
+    await markTaken(
+      ctx.db,
+      starting.map(({ delivery_id }) => delivery_id),
+    )
+    for (const one of starting) this.#begin(ctx, one)
+  }
+
+  /** What the process that was sending it has not survived may be its payload: it counts, and others are sent before it is tried again. */
+  #countInterrupted(interrupted: readonly DueRow[]): void {
+    for (const due of interrupted) {
+      this.#options.log.warn({ delivery: due.delivery_id, hook: due.hook_id }, 'a hook delivery was interrupted')
+      this.#sending.set(due.delivery_id, { due, done: Promise.resolve() })
+      this.#results.push(ownFailure(due, this.#times, 'The service ended while it was sending'))
+    }
+    if (interrupted.length > 0) this.#delivering.wake()
   }
 
   #begin(ctx: Ctx, due: DueRow): void {
@@ -175,7 +193,7 @@ export class Dispatcher {
     const done = deliver(ctx, due, options)
       .catch((err): Result => {
         log.error({ err, delivery: due.delivery_id, hook: due.hook_id }, 'cannot build or send a hook delivery')
-        return ownFailure(due, this.#times)
+        return ownFailure(due, this.#times, 'The service could not build the payload')
       })
       .then((result) => {
         this.#results.push(result)
@@ -194,7 +212,7 @@ const userOf = (one: DueRow): string =>
   `user ${one.is_system || one.actor_id === null ? `of ${holderOf(one)}` : one.actor_id}`
 
 /** The service failed, not the receiver: it is tried again, as often as if the receiver had refused it. */
-const ownFailure = (due: DueRow, times: HookTimes): Result => ({
+const ownFailure = (due: DueRow, times: HookTimes, error: string): Result => ({
   id: due.delivery_id,
   hook_id: due.hook_id,
   state: due.attempts + 1 >= maxAttempts ? 'failed' : 'pending',
@@ -207,7 +225,7 @@ const ownFailure = (due: DueRow, times: HookTimes): Result => ({
   response_headers: null,
   response_body: null,
   duration_ms: null,
-  error: 'The service could not build the payload',
+  error,
 })
 
 function payloadCache(): PayloadCache {

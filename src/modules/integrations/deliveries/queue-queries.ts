@@ -14,6 +14,8 @@ const dueColumns = {
   trigger: text,
   part: integer,
   attempts: integer,
+  /** A process has begun to send it, and ended without a result. */
+  was_taken: boolean,
   is_system: boolean,
   /** The project or group of the hook; both are null for a hook of the installation. */
   hook_project_id: nullable(integer),
@@ -97,7 +99,8 @@ export const dueDeliveries = (db: Db, taken: Taken, { perHook, limit }: { perHoo
     dueRow,
     sql`
       with recursive ${waitingHooks}
-      select ${recordedColumns}, q.id as delivery_id, q.hook_id, q.trigger, q.part, q.attempts, h.project_id is null
+      select ${recordedColumns}, q.id as delivery_id, q.hook_id, q.trigger, q.part, q.attempts,
+        coalesce(q.attempted_at > q.next_at, false) as was_taken, h.project_id is null
         and h.namespace_id is null as is_system, h.project_id as hook_project_id, h.namespace_id as hook_group_id,
         h.host, h.service, h.properties, h.sealed_url, h.sealed_token, h.triggers,
         h.enable_ssl_verification as verifies_tls, h.failures, h.namespace_id is null
@@ -136,6 +139,19 @@ export const dueDeliveries = (db: Db, taken: Taken, { perHook, limit }: { perHoo
       limit ${literal(limit)}
     `,
   )
+
+/**
+ * Marks deliveries that are sent now by a time of their attempt after the time for which they were planned: a result sets both, so the mark
+ * stays only if there was none. One statement for all, of which no index changes.
+ */
+export const markTaken = async (db: Db, ids: readonly number[]): Promise<void> => {
+  if (ids.length === 0) return
+  await db.run(sql`
+    update hook_deliveries
+    set attempted_at = greatest(now(), next_at + interval '1 microsecond')
+    where id = any(${ids}::bigint[]) and state = 'pending'
+  `)
+}
 
 /** Milliseconds until a delivery that is not being sent may be due; null if none waits. */
 export const nextDueMs = async (db: Db, sending: readonly number[]): Promise<number | null> =>

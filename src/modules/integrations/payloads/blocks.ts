@@ -19,8 +19,8 @@ import { type PayloadCtx, withGone } from './shown.ts'
 
 /* Parts that several payloads have. Source of their keys: supplement to the API documents, "Shared blocks". */
 
-/** Maximum paths of a commit that a payload lists, of each kind. */
-const maxPaths = 1000
+/** Maximum paths of a commit that a payload lists, of each kind, and their characters: a path may have thousands. */
+const [maxPaths, maxPathCharacters] = [1000, 65_536]
 /** Maximum characters of a message of a commit, and of the name and address of its author. Git accepts megabytes, and a payload has twenty commits. */
 const [maxMessage, maxName] = [100_000, 1000]
 
@@ -119,11 +119,20 @@ export class PayloadProject {
   /** Makes the paths of uploads in Markdown images absolute. */
   withAbsoluteImages(text: string | null): string | null {
     return (
-      text?.replace(/(!\[[^\]\n]{0,500}\]\()(\/uploads\/[0-9a-f]{32}\/)/g, (_all, start: string, path: string) =>
-        [start, this.webUrl, path].join(''),
-      ) ?? null
+      text?.replace(endOfUpload, (link, at: number) => (isImage(text, at) ? `${link}${this.webUrl}` : link)) ?? null
     )
   }
+}
+
+/** Between the text of a link and the path of an upload. */
+const endOfUpload = /\]\((?=\/uploads\/[0-9a-f]{32}\/)/g
+const [imageStart, maxImageText] = ['![', 500]
+
+/** Whether the bracket ends the text of an image. It looks back, because a search for images would read what follows every `![`. */
+function isImage(text: string, bracket: number): boolean {
+  const before = text.slice(Math.max(bracket - maxImageText - imageStart.length, 0), bracket)
+  const start = Math.max(before.lastIndexOf(']'), before.lastIndexOf('\n')) + 1
+  return before.includes(imageStart, start)
 }
 
 /** A rename is an added and a removed path. */
@@ -131,16 +140,22 @@ async function pathsOf(repo: Repository, commit: Commit) {
   const { files } = await changedFiles(repo, await treeBefore(repo, commit), commit.tree)
   const of = (...statuses: readonly string[]) => files.filter(({ status }) => statuses.includes(status))
   return {
-    added: of('added', 'renamed')
-      .slice(0, maxPaths)
-      .map(({ newPath }) => shownPath(newPath)),
-    modified: of('modified', 'type_changed')
-      .slice(0, maxPaths)
-      .map(({ newPath }) => shownPath(newPath)),
-    removed: of('deleted', 'renamed')
-      .slice(0, maxPaths)
-      .map(({ oldPath }) => shownPath(oldPath)),
+    added: listed(of('added', 'renamed').map(({ newPath }) => newPath)),
+    modified: listed(of('modified', 'type_changed').map(({ newPath }) => newPath)),
+    removed: listed(of('deleted', 'renamed').map(({ oldPath }) => oldPath)),
   }
+}
+
+/** The first of the paths, each as a whole. */
+function listed(paths: readonly string[]): string[] {
+  const shown: string[] = []
+  let characters = 0
+  for (const path of paths.slice(0, maxPaths)) {
+    characters += path.length
+    if (characters > maxPathCharacters) break
+    shown.push(shownPath(path))
+  }
+  return shown
 }
 
 /** Block U, with the id and the public address that later releases add. */
