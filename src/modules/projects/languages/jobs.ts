@@ -27,7 +27,10 @@ export const refreshLanguages = job({
     const ref = project.default_branch === null ? undefined : branchRef(project.default_branch)
     const head = (ref && (await readRef(repo, ref))) ?? null
     if (head === (await languagesCommit(ctx.db, projectId))) return
-    const shares = head === null ? [] : await languageShares(repo, head)
+    const { shares, isComplete } = head === null ? { shares: [], isComplete: true } : await languageShares(repo, head)
+    // Another attempt would take as long, while other projects wait.
+    if (!isComplete)
+      ctx.log.warn({ project_id: projectId, commit: head }, 'languages of a commit take too long to find')
     await ctx.transaction((tx) => saveLanguages(tx, projectId, head, shares))
   },
 })

@@ -18,7 +18,7 @@ const lines = (text: string, count: number) => `${text}\n`.repeat(count)
 
 async function sharesOf(files: Record<string, TestFile>) {
   const { repo, ...made } = await repositoryWith(files)
-  return Object.fromEntries((await languageShares(repo, made.head)).map(({ name, share }) => [name, share]))
+  return Object.fromEntries((await languageShares(repo, made.head)).shares.map(({ name, share }) => [name, share]))
 }
 
 async function repositoryWith(files: Record<string, TestFile>) {
@@ -155,6 +155,27 @@ describe('GET /projects/:id/languages', () => {
     await push(world, project, 'c.py', 'x'.repeat(300))
     await refresh(world, project.id)
     expect((await get()).json).toEqual({ Python: 50, Ruby: 33.33, Go: 16.67 })
+  })
+
+  test('a project whose files take too long to classify keeps no other project waiting: the job ends, and its languages are those found by then', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    await push(world, project, 'a.rb', 'x')
+    // Otherwise the job would use a thread that waits.
+    await using _spare = new Linguist({ timeoutMs: 60_000 })
+    const terminate = (thread: { terminate(): unknown }) => void thread.terminate()
+    process.on('worker', terminate)
+    onTestFinished(() => void process.off('worker', terminate))
+    await refresh(world, project.id)
+    process.off('worker', terminate)
+    expect((await world.root.get(`/projects/${project.id}/languages`)).json).toEqual({})
+    // The commit is done: only the next one is counted.
+    await refresh(world, project.id)
+    expect((await world.root.get(`/projects/${project.id}/languages`)).json).toEqual({})
+    await push(world, project, 'b.go', 'x')
+    await refresh(world, project.id)
+    expect((await world.root.get(`/projects/${project.id}/languages`)).json).toEqual({ Ruby: 50, Go: 50 })
   })
 
   test('languages are found again once another branch is the default one', async ({ world }) => {

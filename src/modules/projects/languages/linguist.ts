@@ -25,6 +25,13 @@ const batchSize = 500
 /** How long a thread waits for the next use, in milliseconds: starting one and its first answer take longer than most uses. */
 const spareMs = 60_000
 
+/** The thread took too much time or memory for a file, and would again. */
+export class LinguistEnded extends Error {
+  constructor() {
+    super('the language detection thread ended')
+  }
+}
+
 /** Classifies files in a thread, which the next use takes over. */
 export class Linguist implements AsyncDisposable {
   /** The thread that the next use takes. */
@@ -46,7 +53,7 @@ export class Linguist implements AsyncDisposable {
     return spare?.take() ? spare : undefined
   }
 
-  /** Classifies files, in their order. Throws if the thread dies. */
+  /** Classifies files, in their order. Throws `LinguistEnded` if the thread dies. */
   async name({ files, ...how }: Batch): Promise<(Named | undefined)[]> {
     const named: (Named | undefined)[] = []
     for (let at = 0; at < files.length; at += batchSize) {
@@ -95,7 +102,7 @@ class LinguistThread {
   async ask(batch: Batch): Promise<Answer> {
     const gone = new AbortController()
     const died = once(this.#worker, 'exit', { signal: gone.signal }).then(() => {
-      throw new Error('the language detection thread ended')
+      throw new LinguistEnded()
     })
     died.catch(() => {})
     this.#asked++

@@ -7,7 +7,7 @@ import { findEntry } from '../../../git/objects/trees.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { Turns } from '../../../kernel/turns.ts'
-import { Linguist } from './linguist.ts'
+import { Linguist, LinguistEnded } from './linguist.ts'
 
 export const shareRow = {
   name: text,
@@ -26,26 +26,38 @@ const maxAttributesBytes = 256 * 1024
 const timeoutMs = 2 * 60_000
 const shown = 5
 
+export type Counted = {
+  readonly shares: readonly Share[]
+  /** False if the files took too long: shares are of those that were classified by then. */
+  readonly isComplete: boolean
+}
+
 /**
  * The five languages of a commit with the largest shares of its bytes, in percent. Vendored, generated, documentation
  * and binary files, data and prose do not count, unless `linguist-*` attributes in the root say otherwise.
  */
-export async function languageShares(repo: Repository, commit: Oid): Promise<Share[]> {
+export async function languageShares(repo: Repository, commit: Oid): Promise<Counted> {
   const files = (await listSizedFiles(repo, commit, maxListed))
     // Names of properties that every object has would confuse linguist's lookup tables.
     .filter(({ path, sizeBytes }) => sizeBytes > 0 && !(path in {}))
     .sort((a, b) => b.sizeBytes - a.sizeBytes)
     .slice(0, maxNamed)
-  if (files.length === 0) return []
+  if (files.length === 0) return { shares: [], isComplete: true }
   await using linguist = new Linguist({ timeoutMs })
-  const bytes = new Map<string, number>()
   const attributes = await rootAttributes(repo, commit)
-  for (const [file, language] of await languagesOf(repo, files, attributes, linguist)) {
+  const found = new Map<SizedFile, string>()
+  let isComplete = true
+  await findLanguages(repo, files, attributes, linguist, found).catch((error: unknown) => {
+    if (!(error instanceof LinguistEnded)) throw error
+    isComplete = false
+  })
+  const bytes = new Map<string, number>()
+  for (const [file, language] of found) {
     const detectable = attributes.valueOf(file.path, 'linguist-detectable')
     const counts = detectable === undefined ? linguist.isCounted(language) : isOn(detectable)
     if (counts) bytes.set(language, (bytes.get(language) ?? 0) + file.sizeBytes)
   }
-  return sharesOf(bytes)
+  return { shares: sharesOf(bytes), isComplete }
 }
 
 /** Rounded to two decimals. */
@@ -69,14 +81,14 @@ async function rootAttributes(repo: Repository, commit: Oid): Promise<PathAttrib
 
 const excluding = ['linguist-vendored', 'linguist-generated', 'linguist-documentation']
 
-/** The language of each file that counts and has one. */
-async function languagesOf(
+/** Adds the language of each file that counts and has one to `found`. */
+async function findLanguages(
   repo: Repository,
   files: readonly SizedFile[],
   attributes: PathAttributes,
   linguist: Linguist,
-): Promise<Map<SizedFile, string>> {
-  const found = new Map<SizedFile, string>()
+  found: Map<SizedFile, string>,
+): Promise<void> {
   const saysOf = (file: SizedFile, is: typeof isOn) => excluding.some((name) => is(attributes.valueOf(file.path, name)))
   const attributed: SizedFile[] = []
   const usual: SizedFile[] = []
@@ -91,7 +103,6 @@ async function languagesOf(
   await nameByAttribute(attributed, attributes, linguist, found)
   await nameByContent(repo, await nameByPath(usual, false, linguist, found), linguist, found)
   await nameByContent(repo, await nameByPath(kept, true, linguist, found), linguist, found)
-  return found
 }
 
 /** Resolves languages named by attributes: ignoring case, or by alias. */
