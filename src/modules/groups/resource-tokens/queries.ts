@@ -45,6 +45,12 @@ export const assignBot = (tx: Tx, userId: number, holder: TokenHolder): Promise<
   )
 }
 
+/** Selects the usable tokens of a user. */
+const usableTokensOf = (userId: Sql): Sql =>
+  sql`select from access_tokens t where t.user_id = ${userId} and not t.revoked and ${unexpired('t')}`
+
+export const hasUsableToken = (db: Db, userId: number): Promise<boolean> => db.exists(usableTokensOf(sql`${userId}`))
+
 /** Bots whose project or group is gone, or without usable tokens, that are not being removed yet; at most `limit`. */
 export const findIdleBots = async (db: Db, limit: number): Promise<number[]> => {
   const rows = await db.rows(
@@ -54,10 +60,7 @@ export const findIdleBots = async (db: Db, limit: number): Promise<number[]> => 
       from users u left join resource_bots b on b.user_id = u.id
       where u.kind = 'bot'
         and not exists (select from namespaces n where n.owner_id = u.id and n.deleting)
-        and (
-          b.user_id is null
-          or not exists (select from access_tokens t where t.user_id = u.id and not t.revoked and ${unexpired('t')})
-        )
+        and (b.user_id is null or not exists (${usableTokensOf(raw('u.id'))}))
       order by u.id
       limit ${limit}
     `,

@@ -188,6 +188,26 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     expect((await manager.post(`${place}/access_tokens/self/rotate`)).status).toBe(404)
   })
 
+  test('a resource token that was rotated is revoked alone, and its bot goes on with the new one', async ({
+    world,
+  }) => {
+    const { manager, place } = await holders[of](world)
+    const first = (await make(manager, place)).json
+    const second = (await manager.post(`${place}/access_tokens/${first.id}/rotate`)).json
+    expect((await manager.delete(`${place}/access_tokens/${first.id}`)).status).toBe(204)
+    expect((await clientOf(world, second).get('/user')).status).toBe(200)
+    expect(await world.jobs(`remove_user:${first.user_id}`)).toEqual([])
+    const revocations = async () =>
+      ((await world.root.get(`${place}/audit_events`)).json as any[]).filter(
+        ({ event_name }) => event_name === 'resource_access_token_revoked',
+      )
+    expect(await revocations()).toHaveLength(0)
+    expect((await manager.delete(`${place}/access_tokens/${second.id}`)).status).toBe(204)
+    await expect.poll(async () => (await clientOf(world, second).get('/user')).status).toBe(401)
+    expect(await world.jobs(`remove_user:${first.user_id}`)).toHaveLength(1)
+    expect(await revocations()).toHaveLength(1)
+  })
+
   test('404 for resource tokens of another project or group', async ({ world }) => {
     const [here, there] = [await holders[of](world), await holders[of](world)]
     const { id } = (await make(there.manager, there.place)).json

@@ -115,7 +115,8 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
       method: 'DELETE',
       path: `${path}/:token_id`,
       summary: `Revoke a ${of} access token`,
-      description: 'Deletes the bot user of the token as well.',
+      description:
+        'Deletes the bot user of the token as well, unless the token was rotated and its replacement is usable.',
       subject,
       allow: 'admin_access_token',
       params: Params({ token_id: tokenId }),

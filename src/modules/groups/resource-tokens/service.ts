@@ -6,12 +6,12 @@ import type { Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import { emit } from '../../../events/log.ts'
 import { forbidden, inadmissible, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
-import { createToken, insertBot, rotateToken } from '../../accounts/index.ts'
+import { createToken, insertBot, lockFamilyOf, revokeToken, rotateToken } from '../../accounts/index.ts'
 import { insertUserNamespace, lockAccess, namespacePlaced } from '../../namespaces/index.ts'
 import { placeOf } from '../holders/holder.ts'
 import { admitMember, emitAllRemoved, isStorable, lockMembership, type Membership } from '../members/service.ts'
 import { closeAccounts } from '../user-removal/service.ts'
-import { assignBot, findResourceToken, type ResourceTokenRow, type TokenHolder } from './queries.ts'
+import { assignBot, findResourceToken, hasUsableToken, type ResourceTokenRow, type TokenHolder } from './queries.ts'
 
 /** Project or group of a token, with the caller's level there. */
 export type Place = { readonly holder: TokenHolder; readonly membership: Membership; readonly level: number }
@@ -74,14 +74,19 @@ async function makeBot(tx: Tx, ctx: Ctx, holder: TokenHolder, name: string): Pro
   return userId
 }
 
-/** Revokes a token and closes the account of its bot. */
+/** Revokes a token, and closes the account of its bot unless this has another usable one. No effect on a token that was rotated. */
 export async function endResourceToken(ctx: Ctx, { holder }: Place, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
+    // A rotation, which does not wait for the lock of access, replaces the token.
+    await lockFamilyOf(tx, id)
     const row = await findResourceToken(tx, holder, id)
     if (!row) throw rowNotFound()
     const actorId = ctx.actor?.id ?? null
-    await emitAllRemoved(tx, await closeAccounts(tx, [row.user_id], false), { actorId, bot: true })
+    const isRevoked = await revokeToken(tx, id)
+    if (!(await hasUsableToken(tx, row.user_id)))
+      await emitAllRemoved(tx, await closeAccounts(tx, [row.user_id], false), { actorId, bot: true })
+    if (!isRevoked) return
     await emit(tx, {
       kind: 'resource_access_token_revoked',
       ...placeOf(holder),
