@@ -92,20 +92,29 @@ export const lockProjectsLimit = async (tx: Tx, userId: number): Promise<number>
     sql`select projects_limit from users where id = ${userId} for no key update`,
   ))!.projects_limit
 
+const isWikiPath = (fullPath: string): boolean => /\.wiki$/i.test(fullPath)
+
+const withoutWiki = (fullPath: string): string => (isWikiPath(fullPath) ? fullPath.slice(0, -5) : fullPath)
+
 /** Path of the wiki of the project at this path, or of the project or group whose wiki is at this path. */
-const wikiTwin = (fullPath: string): string => (/\.wiki$/i.test(fullPath) ? fullPath.slice(0, -5) : `${fullPath}.wiki`)
+const wikiTwin = (fullPath: string): string => (isWikiPath(fullPath) ? withoutWiki(fullPath) : `${fullPath}.wiki`)
+
+/** Serialises what takes this path or that of its twin until the transaction ends: no constraint keeps both from being taken. */
+const lockPath = (tx: Tx, fullPath: string): Promise<number> =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended('project path ' || lower(${withoutWiki(fullPath)}), 0))`)
 
 /**
  * Errors of a name and path that another project has. A path that collides with a wiki is reported under `name`, for
- * compatibility. Projects that are being deleted still count.
+ * compatibility. Projects that are being deleted still count. Others cannot take the path until the transaction ends.
  */
 export async function takenNames(
-  db: Db,
+  tx: Tx,
   project: { namespaceId: number; name: string; fullPath: string; projectId?: number },
 ): Promise<{ name: string[]; path: string[] }> {
   const others = project.projectId === undefined ? raw('true') : sql`r.project_id is distinct from ${project.projectId}`
   const { projectId = null } = project
-  const found = (await db.row(
+  await lockPath(tx, project.fullPath)
+  const found = (await tx.row(
     { name: boolean, path: boolean, wiki: boolean },
     sql`
       select exists (
@@ -122,7 +131,7 @@ export async function takenNames(
           select
           from routes r
           where r.path_key = lower(${wikiTwin(project.fullPath)})
-            and (r.project_id is not null or ${/\.wiki$/i.test(project.fullPath)})
+            and (r.project_id is not null or ${isWikiPath(project.fullPath)})
             and not r.redirect
             and ${others}
         ) as wiki

@@ -216,7 +216,10 @@ export async function editProject(
       const features = featuresAmong(input)
       const fullPath = input.path === undefined ? held.full_path : `${namespace.full_path}/${input.path}`
       const name = input.name ?? held.name
-      const taken = await takenNames(tx, { namespaceId: namespace.id, name, fullPath, projectId: held.id })
+      const taken =
+        name === held.name && fullPath === held.full_path
+          ? { name: [], path: [] }
+          : await takenNames(tx, { namespaceId: namespace.id, name, fullPath, projectId: held.id })
       const violations = violationsOf({
         name: input.name === undefined ? taken.name : [...projectNameViolations(input.name), ...taken.name],
         path:
