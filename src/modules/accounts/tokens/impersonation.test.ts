@@ -35,6 +35,13 @@ describe('impersonation tokens', () => {
     await expect.poll(async () => (await as('/user')).status).toBe(401)
   })
 
+  test('403 to an impersonation token that would replace itself by a later one', async ({ world }) => {
+    const { token } = (await make(world, await world.user(), { expires_at: '2100-01-01' })).json
+    const headers = { 'private-token': token }
+    expect((await world.anonymous.send('POST', '/personal_access_tokens/self/rotate', { headers })).status).toBe(403)
+    expect((await world.anonymous.get('/user', { headers })).status).toBe(200)
+  })
+
   test('an impersonation token accepts a date-time as expiry, as the Go library sends it', async ({ world }) => {
     const day = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)
     const made = await make(world, await world.user(), { expires_at: `${day}T23:30:00.5+02:00` })

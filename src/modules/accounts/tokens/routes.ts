@@ -102,7 +102,12 @@ export const tokenRoutes = [
     params: Params(rotationParams),
     onRevokedToken: refuseReuse,
     returns: NewPersonalAccessToken,
-    handle: async ({ params, ctx }) => rotateToken(ctx, (await shown(ctx)).id, params.expires_at),
+    async handle({ params, ctx }) {
+      const { id, kind } = await shown(ctx)
+      // It could be extended again and again by the user to whom an administrator gave it.
+      if (kind === 'impersonation') throw forbidden()
+      return rotateToken(ctx, id, params.expires_at)
+    },
   }),
 
   endpoint({
