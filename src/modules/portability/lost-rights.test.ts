@@ -4,15 +4,17 @@ import { buffer } from 'node:stream/consumers'
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
+import { answerDuring } from '../../../test/during.ts'
 import { waitingFor } from '../../../test/tables/instance.ts'
 import { exportRequests } from '../../../test/tables/portability.ts'
+import { lockProject } from '../../../test/tables/projects.ts'
 import { waitMs } from '../../../test/waiting.ts'
 import { type Client, test, unique, type World } from '../../../test/world.ts'
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import { lockAccess } from '../namespaces/index.ts'
 import { storedProject } from '../repository/commits/testing.ts'
 import { exportArchive } from './exports/jobs.ts'
-import { forgeOf, importOf } from './forges/testing.ts'
+import { forgeOf, importOf, request } from './forges/testing.ts'
 import { importGroupArchive } from './imports/group-jobs.ts'
 import { groupExportOf, runImport, stagedArchive, upload } from './testing.ts'
 
@@ -188,6 +190,24 @@ describe('imports whose importer loses the right while they wait for changes of 
     expect(await stateOf(world, made.json.id)).toMatchObject({ import_status: 'failed' })
     expect(await issuesOf(world, made.json.id)).toEqual([])
   })
+})
+
+test('an import from a forge is not canceled by a maintainer who was removed while the request waited', async ({
+  world,
+}) => {
+  await using forge = await forgeOf(world, 'github')
+  const zoe = await world.user()
+  const group = await world.group({ members: [[zoe, 'maintainer']] })
+  const { json } = await request(zoe, forge, { target_namespace: group.full_path })
+  await world.root.delete(`/projects/${json.id}/members/${zoe.id}`)
+  const answer = await answerDuring(
+    world,
+    () => zoe.post('/import/github/cancel', { project_id: json.id }),
+    () => world.root.delete(`/groups/${group.id}/members/${zoe.id}`),
+    (tx) => lockProject(tx, json.id),
+  )
+  expect(answer.status).toBe(404)
+  expect(await stateOf(world, json.id)).toMatchObject({ import_status: 'scheduled' })
 })
 
 describe('exports whose user loses the right while the archive is written', () => {

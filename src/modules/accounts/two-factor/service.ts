@@ -148,7 +148,9 @@ export async function endOwnTwoFactor(ctx: Ctx, code: string): Promise<void> {
 /** Disables the second factor of a user, for example after a lost device. */
 export async function endTwoFactor(ctx: Ctx, userId: number): Promise<void> {
   await ctx.transaction(async (tx) => {
-    if (!(await deleteTwoFactor(tx, userId))) throw notEnabled()
+    const isDeleted = await deleteTwoFactor(tx, userId)
+    await tx.requirePermission?.()
+    if (!isDeleted) throw notEnabled()
     await emit(tx, { kind: 'two_factor_disabled', actorId: ctx.actor!.id, payload: { user_id: userId } })
   })
 }

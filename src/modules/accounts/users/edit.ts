@@ -202,7 +202,9 @@ async function changeIdentity(tx: Tx, userId: number, input: UserInput): Promise
 
 export async function removeIdentity(ctx: Ctx, user: UserRow, provider: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    if (!(await deleteIdentity(tx, user.id, provider))) throw notFound('Identity')
+    const isDeleted = await deleteIdentity(tx, user.id, provider)
+    await tx.requirePermission?.()
+    if (!isDeleted) throw notFound('Identity')
     await emit(tx, {
       kind: 'user_identity_removed',
       actorId: ctx.actor!.id,

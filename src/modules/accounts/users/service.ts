@@ -140,6 +140,8 @@ export async function createUser(
     // Compat: of two conflicts the reference product names that of the address.
     if (await isOthersEmail(tx, null, user.email)) throw conflict(emailTaken)
     const userId = await addUser(tx, user, identity)
+    // It waits for others that take the name or address.
+    await tx.requirePermission?.()
     if (more.avatar) await saveAvatar(tx, 'user', userId, more.avatar)
     const addressee = { ...user, id: userId }
     if (more.choosesPassword) await sendLink(tx, ctx, 'welcome', addressee, user.email)

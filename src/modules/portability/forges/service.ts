@@ -1,12 +1,13 @@
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
+import { allowsNow } from '../../../api/allows-now.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { withoutEnds } from '../../../kernel/without-ends.ts'
 import { guardUrl } from '../../instance/index.ts'
 import { endInFailureWith, findImportState, saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
-import { createProject, loadProject, type ProjectSubject } from '../../projects/index.ts'
+import { createProject, loadProject, type ProjectSubject, project as projectSubject } from '../../projects/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import { limit } from '../exports/service.ts'
 import { asSentence, targetOf } from '../imports/service.ts'
@@ -118,7 +119,11 @@ export async function cancelForgeImport(ctx: Ctx, forge: ForgeKind, projectId: n
   const isOver = () => new Failure('invalid', 'The import cannot be canceled: it is over')
   if (pending?.forge !== forge) throw isOver()
   await ctx.transaction(async (tx) => {
-    if (!(await endInFailureWith(tx, project.id, 'The import was canceled.'))) throw isOver()
+    const isEnded = await endInFailureWith(tx, project.id, 'The import was canceled.')
+    // After the wait for the row of the project.
+    await tx.requirePermission?.()
+    if (!(await allowsNow(projectSubject, 'admin_project', project.id, ctx, tx))) throw notFound('Project')
+    if (!isEnded) throw isOver()
     await deleteForgeImport(tx, project.id)
   })
   await new PageFiles(ctx, project.id).remove()

@@ -40,6 +40,13 @@ export const deployKeysOf = (projectId: number): List => ({
 export const findDeployKey = (db: Db, projectId: number, keyId: number): Promise<DeployKeyRow | undefined> =>
   db.row(deployKeyRow, sql`${select} where d.project_id = ${projectId} and d.deploy_key_id = ${keyId}`)
 
+/** A deploy key that stays enabled in the project until the transaction ends. Its own row is locked later, as when it is disabled. */
+export const holdDeployKey = (tx: Tx, projectId: number, keyId: number): Promise<DeployKeyRow | undefined> =>
+  tx.row(
+    deployKeyRow,
+    sql`${select} where d.project_id = ${projectId} and d.deploy_key_id = ${keyId} for no key update of d`,
+  )
+
 /** A project in the list of all deploy keys. */
 export type WritableProject = {
   id: number

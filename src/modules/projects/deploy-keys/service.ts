@@ -21,6 +21,7 @@ import {
   findDeployKey,
   findMaintainedKey,
   findMaintainedKeyBySha256,
+  holdDeployKey,
   isMaintainedElsewhere,
   setCanPush,
 } from './queries.ts'
@@ -105,15 +106,17 @@ export async function updateDeployKey(
   keyId: number,
   { title, can_push }: { title?: string; can_push?: boolean },
 ): Promise<DeployKeyRow> {
-  const held = await getDeployKey(ctx, project, keyId)
-  if (held.public && title !== undefined && title !== held.title && !ctx.actor!.admin) throw forbidden()
-  const violations = title === undefined ? [] : titleViolations(title)
-  if (violations.length > 0) throw invalidFields({ 'deploy_key.title': violations })
   await ctx.transaction(async (tx) => {
+    const held = await holdDeployKey(tx, project.id, keyId)
+    await tx.requirePermission?.()
+    if (!held) throw rowNotFound()
+    if (held.public && title !== undefined && title !== held.title && !ctx.actor!.admin) throw forbidden()
+    const violations = title === undefined ? [] : titleViolations(title)
+    if (violations.length > 0) throw invalidFields({ 'deploy_key.title': violations })
     const renamed = title === undefined ? 0 : await updateTitle(tx, keyId, title)
     const allowed = can_push === undefined ? 0 : await setCanPush(tx, project.id, keyId, can_push)
-    // Both wait for other changes of the key.
-    await tx.requirePermission?.()
+    // A title waits for other changes of the key.
+    if (renamed > 0) await tx.requirePermission?.()
     if (renamed + allowed > 0)
       await record(ctx, tx, 'deploy_key_updated', project, keyId, {
         ...(renamed > 0 && { title }),
@@ -136,6 +139,8 @@ export async function removeDeployKey(ctx: Ctx, project: ProjectSubject, keyId: 
 export async function addPublicKey(ctx: Ctx, input: KeyInput): Promise<AnyDeployKeyRow> {
   return ctx.transaction(async (tx) => {
     const result = await addKey(tx, ctx.settings, input, { userId: null, creatorId: ctx.actor!.id })
+    // It waits for others that add the same key.
+    await tx.requirePermission?.()
     if ('refused' in result) throw invalidFields(result.refused)
     const { id, title } = result.added
     await makePublic(tx, id)

@@ -59,6 +59,8 @@ export async function createTopic(
   const avatar = await acceptAvatar(ctx, picture)
   const id = await ctx.transaction(async (tx) => {
     const made = await insertTopic(tx, topic)
+    // It waits for others that take the name.
+    await tx.requirePermission?.()
     if (made === undefined) throw invalidFields({ name: [taken] })
     if (avatar) await saveAvatar(tx, 'topic', made, avatar)
     await emit(tx, { kind: 'topic_created', actorId: ctx.actor!.id, payload: { topic_id: made } })
