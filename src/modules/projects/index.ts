@@ -6,7 +6,7 @@ export { nextGroupNumber, nextNumber, nextNumbers, reachGroupNumbers, reachNumbe
 export { findPortableProject, type PortableProject } from './portable/project-queries.ts'
 export { uploadRelation } from './portable/queries.ts'
 export { replaceProject } from './portable/replacement.ts'
-export { restoreProject } from './portable/restore.ts'
+export { fillProject } from './portable/restore.ts'
 export {
   countLinkedFiles,
   type RepositoryFacts,
@@ -23,7 +23,7 @@ export { cachedProjects, cachedSimpleProjects } from './projects/cached.ts'
 export { type CleanupPolicy, cleanupDefaults } from './projects/cleanup-policy.ts'
 export { lockProject, lockProjectKey, lockState, takenNames } from './projects/edit-queries.ts'
 export { Project } from './projects/entity.ts'
-export type { FeatureColumn } from './projects/features.ts'
+export { type FeatureColumn, featureColumns } from './projects/features.ts'
 export { becomeFork, linkFork, unlinkFork } from './projects/fork-queries.ts'
 export { importFailed, importFinished, importScheduled, importStarted } from './projects/import-queries.ts'
 export { removeProject } from './projects/jobs.ts'

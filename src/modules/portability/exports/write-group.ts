@@ -36,7 +36,7 @@ export async function writeGroup(ctx: Ctx, group: GroupSubject, folder: string):
       if (avatar && size !== undefined)
         made.push(blobEntry(ctx, entries.groupAvatarEntry(line, avatar.filename), avatar.digest, size))
     }
-    const people = await writePeople(ctx, written.people, folder, ctx.actor?.admin === true)
+    const people = await writePeople(tx, written.people, folder, ctx.actor?.admin === true)
     if (people) made.push(fileEntry(entries.groupPeopleEntry, people.path, people.bytes))
     return lines
   })

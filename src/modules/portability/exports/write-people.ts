@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Ctx } from '../../../api/ctx.ts'
+import type { Db } from '../../../db/db.ts'
 import { portablePeople } from '../../accounts/index.ts'
 import { LineFile } from '../records/write-records.ts'
 
@@ -7,7 +7,7 @@ const peoplePerStatement = 1000
 
 /** Writes the people whom records name; undefined if there are none. Only administrators see the addresses of others. */
 export async function writePeople(
-  ctx: Ctx,
+  db: Db,
   usernames: ReadonlySet<string>,
   folder: string,
   withAddresses: boolean,
@@ -16,7 +16,7 @@ export async function writePeople(
   const file = new LineFile(join(folder, 'people'))
   const names = [...usernames].sort()
   for (let at = 0; at < names.length; at += peoplePerStatement) {
-    const people = await portablePeople(ctx.db, names.slice(at, at + peoplePerStatement), { withAddresses })
+    const people = await portablePeople(db, names.slice(at, at + peoplePerStatement), { withAddresses })
     await file.add(
       people.map(({ username, name, email }) => JSON.stringify({ username, name, ...(email !== null && { email }) })),
     )

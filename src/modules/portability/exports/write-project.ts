@@ -7,7 +7,13 @@ import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Holder, Relation } from '../../../db/portable/relation.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { findOwnedAvatar } from '../../namespaces/index.ts'
-import { findPortableProject, openRepository, type PortableProject, type ProjectSubject } from '../../projects/index.ts'
+import {
+  featureColumns,
+  findPortableProject,
+  openRepository,
+  type PortableProject,
+  type ProjectSubject,
+} from '../../projects/index.ts'
 import { findSideRepository, openSideRepository } from '../../pushes/index.ts'
 import { imageRelations } from '../../registry/index.ts'
 import { snippetsOf } from '../../text/index.ts'
@@ -25,18 +31,6 @@ export class ProjectGone extends Error {
   override name = 'ProjectGone'
 }
 
-const features = [
-  'issues_access_level',
-  'repository_access_level',
-  'merge_requests_access_level',
-  'builds_access_level',
-  'wiki_access_level',
-  'snippets_access_level',
-  'container_registry_access_level',
-  'forking_access_level',
-  'pages_access_level',
-] as const
-
 const attributesOf = (project: PortableProject, description: string | null): object => ({
   format: entries.recordFormat,
   description: description ?? project.description,
@@ -45,7 +39,7 @@ const attributesOf = (project: PortableProject, description: string | null): obj
   default_branch: project.default_branch,
   topics: project.topics,
   created_at: project.created_at,
-  project_feature: Object.fromEntries(features.map((name) => [name, project[name]])),
+  project_feature: Object.fromEntries(featureColumns.map((name) => [name, project[name]])),
   settings: sorted(project.settings),
 })
 
@@ -103,7 +97,7 @@ export async function writeProject(
       },
     })
     for (const [name, { path, size }] of written.files) made.push(fileEntry(entries.relationEntry(name), path, size))
-    const people = await writePeople(ctx, written.people, folder, isAdministrator)
+    const people = await writePeople(tx, written.people, folder, isAdministrator)
     if (people) made.push(fileEntry(entries.peopleEntry, people.path, people.bytes))
     const avatar = await findOwnedAvatar(tx, 'project', project.id)
     const size = avatar && (await ctx.blobs.size(avatar.digest))

@@ -5,7 +5,7 @@ import { taken } from '../../../kernel/violations.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
 import { countingTopics, countTopicsOfNew } from '../topics/count.ts'
-import type { FeatureLevels } from './features.ts'
+import { type FeatureLevels, featureColumns } from './features.ts'
 import { type LoweredProject, lowering } from './lowered-queries.ts'
 import { columns, type ProjectRow, projectRow } from './queries.ts'
 import type { StoredSettings } from './settings.ts'
@@ -169,15 +169,7 @@ const editable = new Set([
   'readme_path',
   'license_path',
   'license_key',
-  'issues_access_level',
-  'repository_access_level',
-  'merge_requests_access_level',
-  'builds_access_level',
-  'wiki_access_level',
-  'snippets_access_level',
-  'container_registry_access_level',
-  'pages_access_level',
-  'forking_access_level',
+  ...featureColumns,
 ])
 
 /** Columns of a locked project that an edit may set and `ProjectRow` does not have. */

@@ -53,6 +53,9 @@ export const featureLevelsRow = {
 } satisfies Record<FeatureColumn, unknown>
 export type FeatureLevels = RowOf<typeof featureLevelsRow>
 
+/** All features, in the order in which archives have them. */
+export const featureColumns = Object.keys(featureLevelsRow) as readonly FeatureColumn[]
+
 /** The column that the older form of each parameter changes. */
 export const olderForms: Readonly<Record<string, FeatureColumn>> = {
   issues_enabled: 'issues_access_level',
@@ -63,14 +66,12 @@ export const olderForms: Readonly<Record<string, FeatureColumn>> = {
   container_registry_enabled: 'container_registry_access_level',
 }
 
-const columns = Object.keys(featureParams).filter((name) => name.endsWith('_access_level')) as FeatureColumn[]
-
 /** Access levels from the parameters; the newer form takes precedence. */
 export function featuresAmong(params: Readonly<Record<string, unknown>>): Partial<FeatureLevels> {
   const levels: Partial<FeatureLevels> = {}
   for (const [older, column] of Object.entries(olderForms))
     if (params[older] !== undefined) levels[column] = params[older] ? featureLevels.enabled : featureLevels.disabled
-  for (const column of columns) {
+  for (const column of featureColumns) {
     const named = params[column] as keyof typeof featureLevels | undefined
     if (named !== undefined) levels[column] = featureLevels[named]
   }

@@ -125,11 +125,11 @@ const featureOn = (caller: Caller, column: string, from: number): Sql =>
     : sql`
       (
         ${raw(column)} >= ${featureLevels.enabled}
-        or (${raw(column)} = ${featureLevels.private} and ${memberAtLeast(caller, from)})
+        or (${raw(column)} = ${featureLevels.private} and ${callerAtLeast(caller, from)})
       )
     `
 
-const memberAtLeast = (caller: Caller, level: number): Sql =>
+const callerAtLeast = (caller: Caller, level: number): Sql =>
   caller === null ? raw('false') : projectWhere(caller, level, raw('p.id'), raw('p.namespace_id'))
 
 /** The level that the filters require of the caller. */
@@ -208,7 +208,7 @@ export function listProjects(
   if (filters.visibility !== undefined) where.push(sql`p.visibility = ${visibilities[filters.visibility]}`)
   if (matches && !matching) where.push(matches)
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
-  if (level !== undefined && !parts) where.push(memberAtLeast(caller, level))
+  if (level !== undefined && !parts) where.push(callerAtLeast(caller, level))
   if (filters.starred)
     where.push(caller ? sql`p.id in (select project_id from stars where user_id = ${caller.id})` : raw('false'))
   if (filters.with_issues_enabled) where.push(featureOn(caller, 'p.issues_access_level', levels.guest))
