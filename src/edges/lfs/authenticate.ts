@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../access/actor.ts'
 import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
-import { authenticateForKey, findDeployKey, type SignInRefusal } from '../../modules/accounts/index.ts'
+import { authenticateForKey, deployKeyActor, type SignInRefusal } from '../../modules/accounts/index.ts'
 import { authenticateForDeployToken } from '../../modules/groups/index.ts'
 import { type Grant, readCredential } from '../../modules/pushes/index.ts'
 import { authenticateGit, type Denial } from '../http/authenticate-git.ts'
@@ -35,7 +35,7 @@ async function holderNow(
   { db, authenticator }: HttpContext,
 ): Promise<{ actor: Actor } | { refused: SignInRefusal }> {
   if ('deployKeyId' in holder) {
-    const actor = await findDeployKey(db, holder.deployKeyId)
+    const actor = await deployKeyActor(db, holder.deployKeyId)
     return actor ? { actor } : { refused: 'wrong' }
   }
   if ('sshKeyId' in holder) return authenticateForKey(db, holder.sshKeyId)

@@ -4,7 +4,7 @@ export { grantByPassword, grantByRefresh, type Refused, revoke, type TokenAnswer
 export { type GitTransport, type SignInRefusal, signIn } from './sign-in/service.ts'
 export {
   authenticateForKey,
-  findDeployKey,
+  deployKeyActor,
   findKeyHolder,
   type KeyHolder,
   keyRefusal,

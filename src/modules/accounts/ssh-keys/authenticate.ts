@@ -23,7 +23,7 @@ export async function findKeyHolder(db: Db, sha256: string): Promise<KeyHolder |
   if (refused !== undefined) return { keyId: row.key_id, name, refused }
   // Not awaited: losing the update of the last use is harmless.
   touchCredential(db, 'ssh_keys', row.key_id).catch(() => {})
-  return { keyId: row.key_id, name, key: row.key, actor: row.user_id === null ? deployKeyActor(row) : actorOf(row) }
+  return { keyId: row.key_id, name, key: row.key, actor: row.user_id === null ? actorOfDeployKey(row) : actorOf(row) }
 }
 
 /** Why a stored key is refused: the settings may have forbidden its type or size since it was added. */
@@ -34,9 +34,9 @@ export function keyRefusal(key: string, settings: Settings): string | undefined 
 }
 
 /** A deploy key by id in its current state; `undefined` if it does not exist or has expired. */
-export async function findDeployKey(db: Db, id: number): Promise<Actor | undefined> {
+export async function deployKeyActor(db: Db, id: number): Promise<Actor | undefined> {
   const row = await findDeployKeyCredential(db, id)
-  return row && !row.expired ? deployKeyActor(row) : undefined
+  return row && !row.expired ? actorOfDeployKey(row) : undefined
 }
 
 /** Authenticates a credential that was derived from the SSH key of a user: it is valid as long as the key is. One statement. */
@@ -56,7 +56,7 @@ function refusalOf(row: KeyCredentialRow): string | undefined {
 /**
  * A deploy key sees public projects and those where it is enabled, with the level it has there; it reaches git only.
  */
-const deployKeyActor = ({ key_id, creator_id, title }: KeyCredentialRow): Actor => ({
+const actorOfDeployKey = ({ key_id, creator_id, title }: KeyCredentialRow): Actor => ({
   id: 0,
   username: `deploy-key-${key_id}`,
   name: title,

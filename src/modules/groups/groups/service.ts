@@ -183,7 +183,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
         input.share_with_group_lock === false &&
         held.share_with_group_lock &&
         parent?.share_with_group_lock &&
-        !(await mayUnlock(ctx, parent.id))
+        !(await mayUnlock({ ...ctx, db: tx }, parent.id))
           ? [
               'cannot be disabled when the parent group "Share with group lock" is enabled, except by the owner of the parent group',
             ]

@@ -13,8 +13,8 @@ import { loadProject } from '../../projects/index.ts'
 import { archiveLimits } from '../archive/limits.ts'
 import { type PackedEntry, pack } from '../archive/pack.ts'
 import { inWorkFolder, removeOldFolders } from '../archive/work-folder.ts'
+import { tellRequester } from '../mails/mails.ts'
 import { archiveName } from './filename.ts'
-import { tellRequester } from './mails.ts'
 import { uploadPurpose } from './purpose.ts'
 import {
   beginRequest,

@@ -3,7 +3,6 @@ import type { Db, Tx } from '../../../db/db.ts'
 import type { Holder } from '../../../db/portable/relation.ts'
 import { integer, nullable, oneOf, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
-import { mailAddress } from '../../groups/index.ts'
 
 const columnOf = ({ of }: Holder): Sql => raw(of === 'project' ? 'project_id' : 'namespace_id')
 
@@ -206,16 +205,5 @@ export const oldRequests = (db: Db, hours: number): Promise<RequestRow[]> =>
       where created_at < now() - make_interval(hours => ${hours}::integer)
       order by id
       limit 1000
-    `,
-  )
-
-/** Where a user gets mails. */
-export const findAddressee = (db: Db, userId: number): Promise<{ name: string; address: string } | undefined> =>
-  db.row(
-    { name: text, address: text },
-    sql`
-      select u.name, ${mailAddress} as address
-      from users u
-      where u.id = ${userId} and u.kind = 'human' and u.state = 'active'
     `,
   )

@@ -4,7 +4,7 @@ import type { Holder, PortableRecord, Relation } from '../../../db/portable/rela
 import { supplyHook } from '../../integrations/index.ts'
 import type { Avatar } from '../../namespaces/index.ts'
 import { lockAccess, projectPlaced, saveAvatar } from '../../namespaces/index.ts'
-import { restoreProject, saveWikiSize } from '../../projects/index.ts'
+import { fillProject, saveWikiSize } from '../../projects/index.ts'
 import { ImportedImages, restoreImages } from '../../registry/index.ts'
 import { restoreSnippets } from '../../text/index.ts'
 import * as entries from '../layout/names.ts'
@@ -81,7 +81,7 @@ export async function importProject(
   if (empty > 0) leftOut.set('snippets', empty)
   // Last, because every change of a membership waits for this lock, and what changes a group holds it when it waits for the lock of the group.
   await lockAccess(tx)
-  for (const name of await restoreProject(importer, tx, projectId, attributes, chosen)) leftOut.set(name, 1)
+  for (const name of await fillProject(importer, tx, projectId, attributes, chosen)) leftOut.set(name, 1)
   if (avatar && !chosen.has('avatar')) await saveAvatar(tx, 'project', projectId, avatar)
   await projectPlaced(tx, projectId)
   return leftOut

@@ -4,7 +4,7 @@ import { deleteProject } from '../../../../test/tables/projects.ts'
 import { forgetKeyCreator } from '../../../../test/tables/users.ts'
 import { test } from '../../../../test/world.ts'
 import { levels } from '../../../access/levels.ts'
-import { findDeployKey } from '../../accounts/ssh-keys/authenticate.ts'
+import { deployKeyActor } from '../../accounts/ssh-keys/authenticate.ts'
 import { newPublicKey } from '../../accounts/ssh-keys/testing.ts'
 import { findProject } from '../projects/queries.ts'
 
@@ -103,7 +103,7 @@ describe('deploy keys', () => {
     ]
     const add = async (project: { id: number }, title: string) =>
       (await world.root.post(keysOf(project.id), { title, key: newPublicKey() })).json.id as number
-    const actor = (await findDeployKey(world.db, await add(own, 'own')))!
+    const actor = (await deployKeyActor(world.db, await add(own, 'own')))!
     await add(other, 'other')
     const levelIn = async (project: { id: number }) => (await findProject(world.db, actor, project.id))!.level
     expect([await levelIn(own), await levelIn(other)]).toEqual([levels.reporter, null])

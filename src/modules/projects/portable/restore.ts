@@ -29,7 +29,7 @@ const otherNames: Readonly<Record<string, string>> = { tag_list: 'topics', publi
  * importer chose. The visibility is lowered to what its group and the restrictions of the importer allow. What does not conform is
  * left out: returns the names. No event. The state of the project is locked.
  */
-export async function restoreProject(
+export async function fillProject(
   ctx: Ctx,
   tx: Tx,
   projectId: number,

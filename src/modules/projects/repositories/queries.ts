@@ -36,7 +36,7 @@ export const isProjectThere = (db: Db, id: number): Promise<boolean> =>
   db.exists(sql`select from projects where id = ${id} and not deleting`)
 
 /** Locks the place of a repository until the transaction ends: only one process moves what is there. */
-export const lockPlace = (tx: Tx, dir: string): Promise<number> =>
+export const lockDirectory = (tx: Tx, dir: string): Promise<number> =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`place of a repository: ${dir}`}, 0))`)
 
 /** Number of pushes, in total and at the last run of each kind of housekeeping. */

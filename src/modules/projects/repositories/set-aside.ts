@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { belongingOf } from '../../../git/repository/project-key.ts'
 import { type Located, lostName, projectRepositoryDir } from './location.ts'
-import { lockPlace } from './queries.ts'
+import { lockDirectory } from './queries.ts'
 
 /**
  * Moves a repository without the key of the project (or side repository) from its place to lost+found. Overwrites and
@@ -14,7 +14,7 @@ export async function setAside(ctx: Ctx, project: Located, within?: Tx): Promise
   if (!isForeign()) return
   const move = async (tx: Tx) => {
     // Without the lock, a slow process could move away the repository that another has created in the meantime.
-    await lockPlace(tx, dir)
+    await lockDirectory(tx, dir)
     if (!isForeign()) return
     const target = lostName(ctx.repositoriesDir, project, dir)
     if (await ctx.git.moveAway(dir, target))

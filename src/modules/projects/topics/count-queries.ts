@@ -61,7 +61,7 @@ export const topicCounts = (tx: Tx, projectIds: readonly number[]): Promise<Topi
   )
 
 /** Locks existing topics, in the order that all writers use. */
-export const lockTopics = (tx: Tx, keys: readonly string[]): Promise<number> =>
+export const lockTopicKeys = (tx: Tx, keys: readonly string[]): Promise<number> =>
   tx.run(sql`select from topics where lower(name) = any(${keys}::text[]) order by lower(name) for update`)
 
 const changesOf = (counts: readonly TopicCount[]): Sql => sql`

@@ -3,7 +3,7 @@ import {
   addToTopics,
   lockForksAbove,
   lockProjectsWhere,
-  lockTopics,
+  lockTopicKeys,
   type ProjectCondition,
   type TopicCount,
   takeFromTopics,
@@ -64,7 +64,7 @@ async function withForks(tx: Tx, ids: readonly number[], visibility: number): Pr
 async function changeCounts(tx: Tx, before: readonly TopicCount[], after: readonly TopicCount[]): Promise<void> {
   const changes = differences(before, after)
   if (changes.length === 0) return
-  await lockTopics(
+  await lockTopicKeys(
     tx,
     changes.map(({ key }) => key),
   )

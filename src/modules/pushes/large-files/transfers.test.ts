@@ -12,7 +12,7 @@ import { changeUser } from '../../../../test/tables/users.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import { Client, freePort, type TestProject, test, unique, type World } from '../../../../test/world.ts'
 import { createApp } from '../../../app.ts'
-import { findDeployKey } from '../../accounts/ssh-keys/authenticate.ts'
+import { deployKeyActor } from '../../accounts/ssh-keys/authenticate.ts'
 import { newPublicKey } from '../../accounts/ssh-keys/testing.ts'
 import { largeFileCredentials } from './credentials.ts'
 import { basic, batch, follow, lfs, oidOf, upload } from './testing.ts'
@@ -307,7 +307,7 @@ describe('credentials of LFS actions', () => {
     const project = await world.project()
     const keys = `/projects/${project.id}/deploy_keys`
     const { id } = (await world.root.post(keys, { title: 'x', key: newPublicKey(), can_push: true })).json
-    const ctx = await world.app.open((await findDeployKey(world.db, id))!)
+    const ctx = await world.app.open((await deployKeyActor(world.db, id))!)
     const { header } = await largeFileCredentials(ctx, project, 'upload')
     const content = unique('by key')
     const asked = { operation: 'upload', objects: [{ oid: oidOf(content), size: content.length }] }
