@@ -47,6 +47,10 @@ export async function lockJob(world: World, { id }: JobRow, by = 'another'): Pro
   )
 }
 
+/** The job was tried so often. */
+export const setAttempts = (world: World, { id }: JobRow, attempts: number): Promise<unknown> =>
+  world.rows(`update ${jobs} set attempts = $2 where id = $1`, [id, attempts])
+
 /** Takes all further attempts from waiting jobs without a key, as if they had failed. */
 export const failJobsWithoutKey = (world: World): Promise<unknown> =>
   world.rows(`update ${jobs} set attempts = max_attempts where key is null and locked_at is null`)

@@ -24,38 +24,52 @@ export const queueStateRow = {
 }
 export type QueueState = RowOf<typeof queueStateRow>
 
-/** Jobs behind a running job of the same queue are not due. */
+/**
+ * Jobs behind a running job of the same queue are not due. Reads the jobs once, by queue: a long backlog is when this is asked most.
+ */
 const queueStateSql = sql`
-  with jobs as materialized (select queue_name, run_at, locked_at, attempts, max_attempts from graphile_worker.jobs)
+  with queues as (
+    select min(run_at) filter (
+        where locked_at is null and attempts < max_attempts and run_at <= now()
+      ) as oldest_due,
+      queue_name is not null
+      and count(locked_at) > 0 as is_running, count(*) filter (where locked_at is not null) as running,
+      count(*) filter (where locked_at is null and attempts < max_attempts and run_at <= now()) as due,
+      count(*) filter (where locked_at is null and attempts = 0 and run_at > now()) as scheduled,
+      count(*) filter (
+        where locked_at is null and attempts between 1 and max_attempts - 1 and run_at > now()
+      ) as retrying,
+      count(*) filter (where locked_at is null and attempts >= max_attempts) as failed
+    from graphile_worker.jobs
+    group by queue_name
+  )
   select coalesce(
-      (
-        select extract(epoch from now() - min(run_at))
-        from jobs
-        where run_at <= now()
-          and locked_at is null
-          and attempts < max_attempts
-          and (
-            queue_name is null
-            or queue_name not in (
-              select queue_name from jobs where locked_at is not null and queue_name is not null
-            )
-          )
-      ),
-      0
+      extract(epoch from now() - min(oldest_due) filter (where not is_running)), 0
     )::float8 as oldest_due_seconds,
     (select to_char(taken_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from job_runner) as last_taken_at,
     (select extract(epoch from now() - taken_at) from job_runner)::float8 as idle_seconds,
-    (select count(*) from jobs where locked_at is not null)::integer as running,
-    (select count(*) from jobs where locked_at is null and attempts < max_attempts and run_at <= now())::integer as due,
-    (select count(*) from jobs where locked_at is null and attempts = 0 and run_at > now())::integer as scheduled,
-    (
-      select count(*) from jobs where locked_at is null and attempts between 1 and max_attempts - 1 and run_at > now()
-    )::integer as retrying,
-    (select count(*) from jobs where locked_at is null and attempts >= max_attempts)::integer as failed
+    coalesce(sum(running), 0)::integer as running, coalesce(sum(due), 0)::integer as due,
+    coalesce(sum(scheduled), 0)::integer as scheduled, coalesce(sum(retrying), 0)::integer as retrying,
+    coalesce(sum(failed), 0)::integer as failed
+  from queues
 `
 
-/** One query. */
-export const queueState = async (db: Db): Promise<QueueState> => (await db.row(queueStateRow, queueStateSql))!
+const running = new WeakMap<Db, Promise<QueueState>>()
+
+/** One query. Callers that ask while it runs share it. */
+export const queueState = (db: Db): Promise<QueueState> => {
+  const begun = running.get(db)
+  if (begun) return begun
+  const found = (async () => {
+    try {
+      return (await db.row(queueStateRow, queueStateSql))!
+    } finally {
+      running.delete(db)
+    }
+  })()
+  running.set(db, found)
+  return found
+}
 
 /** Saves the current time as the last one at which a job was taken. */
 export const saveTaken = (db: Db): Promise<number> =>
@@ -94,19 +108,10 @@ export function observeJobs(db: Db): void {
   observed = db
 }
 
-let measuring: Promise<QueueState | undefined> | undefined
-
 /** Gauges that are collected together share one statement. */
-const measure = (): Promise<QueueState | undefined> => {
+const measure = async (): Promise<QueueState | undefined> => {
   const nothing = () => undefined
-  measuring ??= within(
-    answerWithinMs / 2,
-    Promise.resolve(observed && queueState(observed)).catch(nothing),
-    nothing,
-  ).finally(() => {
-    measuring = undefined
-  })
-  return measuring
+  return observed && (await within(answerWithinMs / 2, queueState(observed).catch(nothing), nothing))
 }
 
 // All workers query the same database, so the maximum is correct.

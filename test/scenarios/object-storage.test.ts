@@ -145,8 +145,11 @@ describe.skipIf(!hasS3)('the service with object storage (skipped without test/s
       await download(world.root, project, before),
     ])
       expect(answer).toMatchObject({ status: 503, text: sentence, headers: { 'retry-after': '10' } })
-    const readiness = await world.anonymous.get('//-/readiness')
-    expect([readiness.status, readiness.json.blobs_check[0].status]).toEqual([503, 'failed'])
+    const readiness = async () => {
+      const { status, json } = await world.anonymous.get('//-/readiness')
+      return [status, json.blobs_check[0].status]
+    }
+    await expect.poll(readiness).toEqual([503, 'failed'])
     // Git, the API and everything else go on.
     expect((await world.root.get(`/projects/${project.id}`)).status).toBe(200)
     const [{ actions: again }] = (await batch(world.root, project, 'upload', [during])).json.objects

@@ -1,21 +1,30 @@
+import { setTimeout } from 'node:timers/promises'
 import Fastify from 'fastify'
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { takenAgo } from '../../../test/jobs.ts'
 import { test, type World } from '../../../test/world.ts'
+import type { Db } from '../../db/db.ts'
 import { TestGit } from '../../git/testing.ts'
 import type { Load } from '../../kernel/shares.ts'
 import type { HttpContext } from './context.ts'
 import { systemRoutes } from './system.ts'
 
 /** Readiness of a separate runner, so that full lanes do not block other tests. */
-async function readinessOver(world: World, { databaseLoads = () => world.db.loads() as Record<string, Load> } = {}) {
+async function readinessOver(
+  world: World,
+  {
+    db = world.db as Db,
+    databaseLoads = () => world.db.loads() as Record<string, Load>,
+    pingBlobs = async (): Promise<void> => {},
+  } = {},
+) {
   const git = await TestGit.start()
   const { runner, folder } = git
   const app = Fastify()
-  systemRoutes({ db: world.db } as Partial<HttpContext> as HttpContext, {
+  systemRoutes({ db } as Partial<HttpContext> as HttpContext, {
     runner,
     databaseLoads,
-    blobs: { ping: async () => {} },
+    blobs: { ping: pingBlobs },
     dataDir: folder,
     metrics: async () => '',
     metricsFrom: [],
@@ -63,6 +72,45 @@ describe('readiness', () => {
     })
     for (const child of held) child.kill('SIGKILL')
     await waiting
+    await expect.poll(look).toMatchObject({ status: 'ok' })
+  })
+
+  test('probes that come at once or within a second ask each part once, and later ones again', async ({ world }) => {
+    const asked = { database: 0, blobs: 0 }
+    const row: Db['row'] = (shape, statement) => {
+      asked.database++
+      return world.db.row(shape, statement)
+    }
+    const { runner, git, look } = await readinessOver(world, {
+      db: { ...world.db, row },
+      pingBlobs: async () => {
+        asked.blobs++
+      },
+    })
+    await using _git = git
+    const pings = vi.spyOn(runner, 'ping')
+    const answers = await Promise.all(Array.from({ length: 20 }, look))
+    for (const answer of answers) expect(answer).toMatchObject({ status: 'ok' })
+    expect([asked.database, asked.blobs, pings.mock.calls.length]).toEqual([1, 1, 1])
+    await expect.poll(async () => [(await look()).status, asked.blobs]).toEqual(['ok', 2])
+  })
+
+  test('a part that gives no answer is not asked again while it is asked', async ({ world }) => {
+    let asked = 0
+    const answer = Promise.withResolvers<void>()
+    const { git, look } = await readinessOver(world, {
+      pingBlobs: () => {
+        asked++
+        return answer.promise
+      },
+    })
+    await using _git = git
+    const failed = { status: 'failed', blobs_check: [{ status: 'failed', message: 'no answer in time' }] }
+    expect(await look()).toMatchObject(failed)
+    await setTimeout(1_100)
+    expect(await look()).toMatchObject(failed)
+    expect(asked).toBe(1)
+    answer.resolve()
     await expect.poll(look).toMatchObject({ status: 'ok' })
   })
 
