@@ -131,7 +131,7 @@ type Shape<
   readonly deprecated?: true
   /** Available even if the user has not accepted enforced terms of service. */
   readonly beforeTerms?: true
-  /** Supports If-Unmodified-Since: returns the last change of what is deleted, or undefined if it does not exist. Called only with that header. */
+  /** Supports If-Unmodified-Since: returns the last change of what is deleted, or undefined if it does not exist. Called only with that header: first, and after a wait. */
   readonly changedAt?: (
     subject: T,
     params: ParamsOf<P>,

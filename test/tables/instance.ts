@@ -58,6 +58,10 @@ export async function lockAllRows(tx: Tx, strength: 'update' | 'no key update' =
 /** Lets nothing write into a table until the transaction ends. */
 export const lockTable = (tx: Tx, table: string) => tx.run(sql`lock table ${raw(table)} in share mode`)
 
+/** Sets the time of the last change of a row, which stays locked until the transaction ends. */
+export const touchRow = (tx: Tx, table: string, id: number): Promise<number> =>
+  tx.run(sql`update ${raw(table)} set updated_at = now() where id = ${id}`)
+
 /** Whether nothing else has locked the row; if so, locks it. */
 export const isUnlocked = async (tx: Tx, table: string, id: number): Promise<boolean> =>
   (await tx.run(sql`select from ${raw(table)} where id = ${id} for no key update skip locked`)) > 0

@@ -143,7 +143,9 @@ export class ServedRequest {
       endpoint: declared,
       answerFor,
     }
-    const rendered = await once(ctx, keyed, (ctx) => captured((output) => this.#respond(params, ctx, output)))
+    const rendered = await once(ctx, keyed, (within) =>
+      captured((output) => this.#respond(params, within, output, ctx)),
+    )
     await sendRendered(this.#exchange, rendered)
   }
 
@@ -168,17 +170,27 @@ export class ServedRequest {
     })
   }
 
-  /** Called again, with another context, if a request with an idempotency key turns out to change something outside the database. */
-  async #respond(params: Params, opened: Ctx, output: Output): Promise<void> {
+  /**
+   * Called again, with another context, if a request with an idempotency key turns out to change something outside the database. `opened` may be
+   * within a transaction; `committed` reads what is committed.
+   */
+  async #respond(params: Params, opened: Ctx, output: Output, committed: Ctx = opened): Promise<void> {
     const { declared: e, context } = this.#endpoint
     const { req } = this.#exchange
     if (this.#visitor.settings.enforce_terms && !e.beforeTerms) await requireTerms(opened)
     const subject = await this.#permitted(params, opened)
-    const ctx = this.#permittedAgain(subject, params, opened)
     const own = this.#endpoint.ownParams(params)
     const since = Date.parse(req.headers['if-unmodified-since'] ?? '')
+    const isConditional = e.changedAt !== undefined && !Number.isNaN(since)
+    // What a transaction has changed itself does not count, and what it has deleted does: it reads what is committed.
+    const requireUnmodifiedNow = async () => {
+      if (!isConditional) return
+      const now = await this.#permitted(params, committed)
+      requireUnmodifiedSince(since, await e.changedAt!(now, own, committed))
+    }
+    const ctx = this.#permittedAgain(subject, params, opened, requireUnmodifiedNow)
     const requireUnmodified = async () => {
-      if (e.changedAt && !Number.isNaN(since)) requireUnmodifiedSince(since, await e.changedAt(subject, own, ctx))
+      if (isConditional) requireUnmodifiedSince(since, await e.changedAt!(subject, own, ctx))
     }
     await requireUnmodified()
     const headers: Headers = {}
@@ -210,8 +222,11 @@ export class ServedRequest {
     return subject
   }
 
-  /** The context whose transactions can ask again for the permission that the request was given for the subject. */
-  #permittedAgain(subject: Loaded, params: Params, ctx: Ctx): Ctx {
+  /**
+   * The context whose transactions can ask again for the permission that the request was given for the subject, and for the condition of
+   * its headers: what it waited for may have taken the one, or changed what the other is about.
+   */
+  #permittedAgain(subject: Loaded, params: Params, ctx: Ctx, requireUnmodifiedNow: () => Promise<void>): Ctx {
     if (this.#endpoint.declared.method === 'GET') return ctx
     const { what, identityOf = ({ id }: Loaded) => id } = this.#endpoint.declared.subject
     const requirePermission = async (tx: Tx) => {
@@ -219,6 +234,7 @@ export class ServedRequest {
       const now = await this.#permitted(params, { ...ctx, db: tx })
       // Its path was given to another one.
       if (identityOf(now) !== identityOf(subject)) throw notFound(what)
+      await requireUnmodifiedNow()
     }
     return {
       ...ctx,
