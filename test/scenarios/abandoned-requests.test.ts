@@ -98,6 +98,27 @@ describe('clients that close the connection', () => {
     expect((await world.anonymous.get('//%61pi/v4/projects')).status).toBe(429)
   })
 
+  for (const [shown, header, query] of [
+    ['a malformed Authorization header', 'authorization: x\r\n', ''],
+    ['an empty Private-Token header', 'private-token:\r\n', ''],
+    ['a cookie', 'cookie: a=b\r\n', ''],
+    ['an empty parameter private_token', '', '&private_token='],
+  ] as const)
+    test(`429 for clients that show ${shown}, which is no credential, and abandoned too many requests`, async () => {
+      await using world = await World.start({}, { httpLimits: { abandoned: { burst: 1, perSecond: 0.001 } } })
+      const project = await storedProject(world)
+      addLargeFile(project)
+      const archive = `/api/v4/projects/${project.id}/repository/archive.tar?sha=main${query}`
+      await abandonMany(world, request(archive, header), 100)
+      await expect.poll(async () => (await world.anonymous.get('/projects')).status).toBe(429)
+      const [name, value] = header.trim().split(/: ?/)
+      const headers: Record<string, string> = name === '' ? {} : { [name!]: value! }
+      expect((await world.anonymous.get(`/projects?${query}`, { headers })).status).toBe(429)
+      expect((await world.root.get('/projects')).status).toBe(200)
+      const byParameter = `/projects?private_token=${world.root.token}`
+      expect((await world.anonymous.get(byParameter)).status).toBe(200)
+    })
+
   test('429 for anonymous clients of a network that abandoned 100 requests, while accounts are served', async () => {
     await using world = await World.start()
     const project = await storedProject(world)

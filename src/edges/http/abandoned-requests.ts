@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { networkOf } from '../../access/share-key.ts'
+import type { RawParams } from '../../api/params/raw.ts'
+import { shownToken } from './authenticate.ts'
+import { parseUrlencoded } from './body/urlencoded.ts'
+import { splitTarget } from './target.ts'
+import { isUpload } from './uploads.ts'
 
 /** How many requests a network may abandon at once, and how many more each second. */
 export type AbandonedLimit = { readonly burst: number; readonly perSecond: number }
@@ -49,8 +54,23 @@ export class AbandonedRequests {
   }
 }
 
-const credentials = ['authorization', 'private-token', 'cookie'] as const
+/**
+ * Whether the request shows no credentials outside of its body, as those who serve it look for them: what they ignore, such as a header that is
+ * malformed or meant for others, must not exempt from the limit. `route` is the pattern of the router.
+ */
+export function isAnonymous({ headers, url = '' }: IncomingMessage, route: string | undefined): boolean {
+  if (isForGit(route) && !isUpload(url)) return headers.authorization === undefined
+  return shownToken(headers, queryOf(url)) === undefined
+}
 
-/** Whether the request shows no credentials outside of its body. */
-export const isAnonymous = ({ headers, url = '' }: IncomingMessage): boolean =>
-  credentials.every((name) => headers[name] === undefined) && !/[?&](private|access)_token=/.test(url)
+/** Of git, large files and images, whose clients send `Authorization` only: any other than that of an account is refused. */
+const isForGit = (route = ''): boolean => route === '/*' || route.startsWith('/v2') || route.startsWith('/jwt')
+
+function queryOf(url: string): RawParams {
+  try {
+    return parseUrlencoded(splitTarget(url).query ?? '')
+  } catch {
+    // The request is refused as malformed.
+    return {}
+  }
+}

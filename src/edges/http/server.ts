@@ -175,7 +175,7 @@ export function createHttpServer(
    */
   const refuseAbandoning = (request: FastifyRequest, reply: FastifyReply): boolean => {
     const { raw, ip } = request
-    if (!isAnonymous(raw)) return false
+    if (!isAnonymous(raw, request.routeOptions.url)) return false
     context.abandoned.watch(reply.raw, ip)
     // The route of a URL with an encoded prefix, such as `/%61pi/v4`, is known only to the router.
     if (![raw.url, request.routeOptions.url].some((path) => path?.startsWith(apiPrefix))) return false

@@ -11,6 +11,7 @@ import { fail } from './fail.ts'
 import { openForFiles } from './open-for-files.ts'
 import { logAnswer } from './request-log.ts'
 import { sendBlob } from './stored-blob.ts'
+import { splitTarget } from './target.ts'
 import type { RouteMatcher } from './wildcard-routes.ts'
 
 /** The project, the secret and the file name in the URL of an upload. */
@@ -18,11 +19,14 @@ type Address = { readonly path: string; readonly secret: string; readonly filena
 
 const address = new RegExp(`^/${repositoryPath}/uploads/([0-9a-f]{32})/([^/]+)$`)
 
+/** Whether the URL is that of a file uploaded to a project. */
+export const isUpload = (url: string): boolean => address.test(splitTarget(url).path)
+
 /** Files uploaded to projects, for users who can read the project; 404 for anything else. */
 export const uploadMatcher =
   (context: HttpContext): RouteMatcher =>
   (method, url) => {
-    const [, path, secret, name] = address.exec(url.split('?', 1)[0]!) ?? []
+    const [, path, secret, name] = address.exec(splitTarget(url).path) ?? []
     if ((method !== 'GET' && method !== 'HEAD') || path === undefined) return undefined
     // The router has rejected malformed encoding. The name is only compared with stored ones.
     const asked = { path, secret: secret!, filename: decodeURIComponent(name!).replaceAll('\0', '/') }
