@@ -14,7 +14,7 @@ export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansN
   const { blank, split, single, atMostOne, maxItems = maximumElements } = schema
   return (raw, reading, path) => {
     if (Array.isArray(raw) && raw.length > maxItems) return hasNoValidValue
-    const elements = toElements(raw, split, single)
+    const elements = toElements(raw, split, single, maxItems)
     if (elements === undefined) return isInvalid
     if (elements.length > maxItems) return hasNoValidValue
     const values: unknown[] = []
@@ -40,8 +40,13 @@ export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansN
 const allowsOne = (values: readonly unknown[]): Violation =>
   new Violation(`allows one value, but found ${values.length}: ${values.slice(0, 10).join(', ').slice(0, 1000)}`)
 
-function toElements(raw: RawValue, split: 'comma' | undefined, single: boolean | undefined): RawValue[] | undefined {
-  if (split === 'comma') return splitCommas(raw)
+function toElements(
+  raw: RawValue,
+  split: 'comma' | undefined,
+  single: boolean | undefined,
+  most: number,
+): RawValue[] | undefined {
+  if (split === 'comma') return splitCommas(raw, most)
   if (Array.isArray(raw)) return raw
   if (isRawHash(raw)) return indexed(raw) ?? (single === true ? [raw] : undefined)
   return single === true ? [raw] : undefined
@@ -50,15 +55,22 @@ function toElements(raw: RawValue, split: 'comma' | undefined, single: boolean |
 /** Maximum words in one text: a megabyte of commas would be a list of a million. */
 const maximumWords = 10_000
 
-function splitCommas(raw: RawValue): RawValue[] | undefined {
+/** Not much more than `most` elements: those that follow are not split. */
+function splitCommas(raw: RawValue, most: number): RawValue[] | undefined {
   if (Array.isArray(raw)) {
-    const lists = raw.map((element) => (typeof element === 'string' ? splitText(element) : [element]))
-    return lists.includes(undefined) ? undefined : (lists as RawValue[][]).flat()
+    const elements: RawValue[] = []
+    for (const element of raw) {
+      if (elements.length > most) break
+      const words = typeof element === 'string' ? splitText(element) : [element]
+      if (words === undefined) return undefined
+      for (const word of words) elements.push(word)
+    }
+    return elements
   }
   if (typeof raw === 'string') return splitText(raw)
   if (isRawHash(raw)) {
     const elements = indexed(raw)
-    return elements && splitCommas(elements)
+    return elements && splitCommas(elements, most)
   }
   return typeof raw === 'number' || typeof raw === 'boolean' ? [raw] : undefined
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import ssh2 from 'ssh2'
+import { networkOf } from '../../access/share-key.ts'
 import { observeSshConnection } from '../http/metrics.ts'
 import { signIn } from './authenticate.ts'
 import { SignedIn } from './connection.ts'
@@ -67,7 +68,7 @@ export class SshServer implements AsyncDisposable {
       })
       gatherWrites(socket)
       offerLate(socket)
-      this.#unauthenticated.add(socket, remoteAddress, () => socket.destroy())
+      this.#unauthenticated.add(socket, networkOf(remoteAddress), () => socket.destroy())
       protocol.injectSocket(socket)
     })
   }

@@ -5,7 +5,7 @@ import type { RawParams } from '../../api/params/raw.ts'
 import { shownToken } from './authenticate.ts'
 import { parseUrlencoded } from './body/urlencoded.ts'
 import { splitTarget } from './target.ts'
-import { isUpload } from './uploads.ts'
+import { uploadAddress } from './upload-address.ts'
 
 /** How many requests a network may abandon at once, and how many more each second. */
 export type AbandonedLimit = { readonly burst: number; readonly perSecond: number }
@@ -59,7 +59,7 @@ export class AbandonedRequests {
  * malformed or meant for others, must not exempt from the limit. `route` is the pattern of the router.
  */
 export function isAnonymous({ headers, url = '' }: IncomingMessage, route: string | undefined): boolean {
-  if (isForGit(route) && !isUpload(url)) return headers.authorization === undefined
+  if (isForGit(route) && !uploadAddress(url)) return headers.authorization === undefined
   return shownToken(headers, queryOf(url)) === undefined
 }
 

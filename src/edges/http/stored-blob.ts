@@ -43,7 +43,9 @@ export async function sendBlob(
     return true
   }
   const ifRange = asked['if-range']
-  const range = ifRange === undefined || ifRange === etag ? parseRange(asked.range, sizeBytes) : undefined
+  // RFC 9110, 14.2: a range is for GET only.
+  const mayBePart = exchange.req.method === 'GET' && (ifRange === undefined || ifRange === etag)
+  const range = mayBePart ? parseRange(asked.range, sizeBytes) : undefined
   if (range === 'unsatisfiable') return false
   const length = range ? range.end - range.start + 1 : sizeBytes
   const sent: Headers = {
@@ -55,7 +57,7 @@ export async function sendBlob(
   if (exchange.req.method === 'HEAD') {
     const stored = await blobs.size(digest)
     if (stored !== sizeBytes) throw new MissingBlob(digest, stored)
-    sendEmpty(exchange, range ? 206 : 200, sent)
+    sendEmpty(exchange, 200, sent)
     return true
   }
   const link = await linkFor(exchange, blobs, { digest, sizeBytes }, headers)

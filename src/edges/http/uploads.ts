@@ -4,32 +4,27 @@ import type { Ctx } from '../../api/ctx.ts'
 import { disposition } from '../../api/disposition.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { findUpload, loadProject, shownMediaType } from '../../modules/projects/index.ts'
-import { repositoryPath } from '../../modules/transport/index.ts'
 import { type Exchange, sendEmpty } from './answer.ts'
 import type { HttpContext } from './context.ts'
 import { fail } from './fail.ts'
 import { openForFiles } from './open-for-files.ts'
 import { logAnswer } from './request-log.ts'
 import { sendBlob } from './stored-blob.ts'
-import { splitTarget } from './target.ts'
+import { uploadAddress } from './upload-address.ts'
 import type { RouteMatcher } from './wildcard-routes.ts'
 
 /** The project, the secret and the file name in the URL of an upload. */
 type Address = { readonly path: string; readonly secret: string; readonly filename: string }
 
-const address = new RegExp(`^/${repositoryPath}/uploads/([0-9a-f]{32})/([^/]+)$`)
-
-/** Whether the URL is that of a file uploaded to a project. */
-export const isUpload = (url: string): boolean => address.test(splitTarget(url).path)
-
 /** Files uploaded to projects, for users who can read the project; 404 for anything else. */
 export const uploadMatcher =
   (context: HttpContext): RouteMatcher =>
   (method, url) => {
-    const [, path, secret, name] = address.exec(splitTarget(url).path) ?? []
-    if ((method !== 'GET' && method !== 'HEAD') || path === undefined) return undefined
+    const found = uploadAddress(url)
+    if ((method !== 'GET' && method !== 'HEAD') || found === undefined) return undefined
+    const [path, secret, name] = found
     // The router has rejected malformed encoding. The name is only compared with stored ones.
-    const asked = { path, secret: secret!, filename: decodeURIComponent(name!).replaceAll('\0', '/') }
+    const asked = { path, secret, filename: decodeURIComponent(name).replaceAll('\0', '/') }
     return {
       route: '/*/uploads/:secret/:filename',
       serve: (exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context),

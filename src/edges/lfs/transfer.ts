@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { Digest } from '../../blobs/blob-store.ts'
 import { type Storage, sizesOf, storeFile } from '../../modules/pushes/index.ts'
 import { type Headers, sendEmpty } from '../http/answer.ts'
-import { atPace, usualPace } from '../http/body/pace.ts'
+import { atPaceOfClient, usualPace } from '../http/body/pace.ts'
 import { UploadSlots } from '../http/body/upload-slots.ts'
 import { disconnectSignal } from '../http/disconnect.ts'
 import { sendBlob } from '../http/stored-blob.ts'
@@ -41,10 +41,12 @@ export async function serveUpload(
     throw unprocessable(`The content has ${announced} bytes, not ${file.size}`)
   if (req.headers['content-encoding'] !== undefined) throw unprocessable('The content must not be encoded')
   // Not the request itself: a consumer that stops reading would destroy the connection before the response.
-  const content = Readable.from(req.iterator({ destroyOnReturn: false }), { objectMode: false })
+  const content = Readable.from(atPaceOfClient(req.iterator({ destroyOnReturn: false }), usualPace), {
+    objectMode: false,
+  })
   const leave = await slots.enter(file.size, ctx.shareKey, disconnectSignal(exchange))
   try {
-    await atPace(req, usualPace, () => storeFile(ctx, project.id, file, content, requireStill))
+    await storeFile(ctx, project.id, file, content, requireStill)
   } finally {
     leave()
   }

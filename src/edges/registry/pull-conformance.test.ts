@@ -45,6 +45,11 @@ describe('pull', () => {
       headers: { 'content-range': `bytes */${content.length}` },
       json: { errors: [{ code: 'RANGE_INVALID' }] },
     })
+    for (const range of ['bytes=2-4', 'bytes=999-'])
+      expect(await registry.send('HEAD', `blobs/${digest}`, { headers: { range } })).toMatchObject({
+        status: 200,
+        headers: { 'content-length': String(content.length) },
+      })
     const etag = whole.headers['etag']!
     expect((await registry.send('GET', `blobs/${digest}`, { headers: { 'if-none-match': etag } })).status).toBe(304)
   })
