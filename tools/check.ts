@@ -38,6 +38,7 @@ const steps: readonly { name: string; command: readonly string[] }[] = [
   { name: 'generated pages', command: ['tools/settings.ts', '--check'] },
   { name: 'inputs without effect', command: ['tools/unread-inputs.ts'] },
   { name: 'list of events', command: ['tools/events.ts', '--check'] },
+  { name: 'regular expressions', command: ['tools/regular-expressions.ts'] },
 ]
 
 type Outcome = { ok: boolean; output: string; seconds: number }
