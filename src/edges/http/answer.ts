@@ -69,6 +69,22 @@ export function sendText(exchange: Exchange, status: number, text: string, heade
   sendTagged(exchange, status, isAscii ? text : Buffer.from(text), () => text, headers)
 }
 
+/** A text that is sent again and again, with its ETag. */
+export class FixedText {
+  readonly bytes: Buffer
+  readonly etag: string
+
+  constructor(text: string) {
+    this.bytes = Buffer.from(text)
+    this.etag = `W/"${hash('md5', this.bytes, 'hex')}"`
+  }
+}
+
+/** Sends a text as `sendText` does, without hashing and encoding it each time. */
+export function sendFixed(exchange: Exchange, { bytes, etag }: FixedText, headers: Headers): void {
+  sendTagged(exchange, 200, bytes, () => etag, { ...headers, etag })
+}
+
 const json: Headers = { 'content-type': 'application/json' }
 
 /** One record as JSON, or a list of records. */

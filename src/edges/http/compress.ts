@@ -67,11 +67,22 @@ export function acceptedEncoding(header: string | string[] | undefined): Encodin
   return qualities.br >= qualities.gzip ? 'br' : 'gzip'
 }
 
+/** Of large bodies, such as documents, which are sent again and do not change: hashing megabytes takes milliseconds. */
+const digests = new WeakMap<Buffer, string>()
+
+function digestOf(body: Buffer): string {
+  const known = digests.get(body)
+  if (known !== undefined) return known
+  const digest = hash('sha256', body, 'base64')
+  if (body.length > largeBytes) digests.set(body, digest)
+  return digest
+}
+
 const running = { small: 0, large: 0 }
 
 /** The compressed body, if it is known or can be made now; `undefined` if too many others are being made. Never rejects. */
 export function compressed(body: Buffer, encoding: Encoding): Buffer | Promise<Buffer | undefined> | undefined {
-  const key = `${encoding} ${hash('sha256', body, 'base64')}`
+  const key = `${encoding} ${digestOf(body)}`
   const known = cache.get(key)
   if (known) return known
   if (body.length <= inlineBytes) {

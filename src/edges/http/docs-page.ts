@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Headers, sendText } from './answer.ts'
+import { FixedText, type Headers, sendFixed } from './answer.ts'
 import { beginExchange } from './exchange.ts'
 import type { Routes } from './server.ts'
 import { sitePathOf } from './target.ts'
@@ -88,10 +88,12 @@ export const docsPage =
   (siteUrl: string): Routes =>
   (app) => {
     const sitePath = sitePathOf(siteUrl)
-    const [page, start] = [pageAt(sitePath), startAt(sitePath)]
-    const send = (request: FastifyRequest, reply: FastifyReply, text: string, headers: Headers) => {
+    const page = new FixedText(pageAt(sitePath))
+    const start = new FixedText(startAt(sitePath))
+    const styles = new FixedText(style)
+    const send = (request: FastifyRequest, reply: FastifyReply, text: FixedText, headers: Headers) => {
       reply.hijack()
-      sendText(beginExchange(request, reply, siteUrl), 200, text, headers)
+      sendFixed(beginExchange(request, reply, siteUrl), text, headers)
     }
     app.route({
       method: ['GET', 'HEAD'],
@@ -107,16 +109,16 @@ export const docsPage =
     app.route({
       method: ['GET', 'HEAD'],
       url: `${folder}style.css`,
-      handler: (request, reply) => send(request, reply, style, { 'content-type': 'text/css; charset=utf-8' }),
+      handler: (request, reply) => send(request, reply, styles, { 'content-type': 'text/css; charset=utf-8' }),
     })
     const { resolve } = createRequire(import.meta.url)
     for (const [name, type] of Object.entries(viewerFiles)) {
-      let text: Promise<string> | undefined
+      let text: Promise<FixedText> | undefined
       app.route({
         method: ['GET', 'HEAD'],
         url: `${folder}${name}`,
         async handler(request, reply) {
-          text ??= readFile(resolve(`swagger-ui-dist/${name}`), 'utf8')
+          text ??= readFile(resolve(`swagger-ui-dist/${name}`), 'utf8').then((read) => new FixedText(read))
           send(request, reply, await text, { 'content-type': type })
         },
       })

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Plan } from '../../../kernel/plan.ts'
-import { sendText } from '../answer.ts'
+import { FixedText, sendFixed } from '../answer.ts'
 import { beginExchange } from '../exchange.ts'
 import type { Routes } from '../server.ts'
 import { sitePathOf } from '../target.ts'
@@ -13,22 +13,24 @@ export type OpenApiParts = { areas: Areas; plan: Plan; version: string; apiVersi
 export const openApiRoutes =
   ({ areas, plan, version, apiVersion, siteUrl }: OpenApiParts): Routes =>
   (app) => {
-    let text: string | undefined
+    let text: FixedText | undefined
     app.route({
       method: ['GET', 'HEAD'],
       url: '/openapi.json',
       handler(request: FastifyRequest, reply: FastifyReply) {
-        text ??= JSON.stringify(
-          openApiDocument(areas, {
-            plan,
-            version,
-            apiVersion,
-            examples: readExamples(),
-            sitePath: sitePathOf(siteUrl),
-          }),
+        text ??= new FixedText(
+          JSON.stringify(
+            openApiDocument(areas, {
+              plan,
+              version,
+              apiVersion,
+              examples: readExamples(),
+              sitePath: sitePathOf(siteUrl),
+            }),
+          ),
         )
         reply.hijack()
-        sendText(beginExchange(request, reply, siteUrl), 200, text, { 'content-type': 'application/json' })
+        sendFixed(beginExchange(request, reply, siteUrl), text, { 'content-type': 'application/json' })
       },
     })
   }
