@@ -1,3 +1,4 @@
+import { ParameterError } from '../../api/params/parameter-error.ts'
 import {
   deleteReference,
   findManifest,
@@ -58,7 +59,12 @@ export async function servePutManifest(
   if (req.headers['content-encoding'] !== undefined)
     throw new RegistryError('MANIFEST_INVALID', { message: 'the manifest must not be encoded' })
   const shape = new JsonShape(maxValues)
-  const payload = await atPace(req, usualPace, () => readBytes(req, maxBytes, (chunk) => shape.push(chunk)))
+  const payload = await atPace(req, usualPace, () => readBytes(req, maxBytes, (chunk) => shape.push(chunk))).catch(
+    (error: unknown) => {
+      if (error instanceof ParameterError) throw new RegistryError('MANIFEST_INVALID', { detail: error.message })
+      throw error
+    },
+  )
   await requireStill()
   const contentType = /^\s*([^;\s]+)/.exec(req.headers['content-type'] ?? '')?.[1]?.toLowerCase()
   try {

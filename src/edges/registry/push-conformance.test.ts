@@ -260,6 +260,7 @@ describe('push', () => {
       JSON.stringify({ schemaVersion: 2, manifests: [{ mediaType: ociManifest, digest: missing, size: -1 }] }),
       ociIndex,
     ],
+    ['levels without end', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, ociIndex],
   ] as const)('400 for a manifest with %s', async ([, body, contentType], { world }) => {
     const registry = await Registry.open(world.root, imageAt(await world.project()))
     const headers = { 'content-type': contentType }
