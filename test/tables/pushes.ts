@@ -136,3 +136,7 @@ export const allowMerging = (world: World, projectId: number, userId: number) =>
       select id, 'merge', $2 from protected_refs where project_id = $1`,
     [projectId, userId],
   )
+
+/** Changes the push rule of a project, as an older release may have stored it. */
+export const storePushRule = (world: World, project_id: number, values: { readonly commit_message_regex: string }) =>
+  change(world, 'push_rules', { project_id }, values)

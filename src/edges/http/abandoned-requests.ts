@@ -60,13 +60,14 @@ export class AbandonedRequests {
  */
 export function isAnonymous({ headers, url = '' }: IncomingMessage, route: string | undefined): boolean {
   if (isForGit(route) && !uploadAddress(url)) return headers.authorization === undefined
-  return shownToken(headers, queryOf(url)) === undefined
+  return (shownToken(headers, {}) ?? shownToken({}, queryOf(url))) === undefined
 }
 
 /** Of git, large files and images, whose clients send `Authorization` only: any other than that of an account is refused. */
 const isForGit = (route = ''): boolean => route === '/*' || route.startsWith('/v2') || route.startsWith('/jwt')
 
 function queryOf(url: string): RawParams {
+  if (!url.includes('?')) return {}
   try {
     return parseUrlencoded(splitTarget(url).query ?? '')
   } catch {

@@ -162,14 +162,15 @@ async function freshCommits(
   let next = [...new Set(tips.filter(isNew))]
   const tooFar = next.map((oid) => `${repo.cacheKey}beyond ${graph.count} ${oid}`)
   if (tooFar.some((key) => repo.git.cache.has(key))) return undefined
+  const leaveToGit = (): undefined => {
+    for (const key of tooFar) repo.git.cache.set(key, {}, { size: key.length + 100 })
+  }
   let characters = 0
   while (next.length > 0) {
-    if (fresh.size + next.length > maxFresh || characters > maxFreshCharacters) {
-      for (const key of tooFar) repo.git.cache.set(key, {}, { size: key.length + 100 })
-      return undefined
-    }
+    if (fresh.size + next.length > maxFresh) return leaveToGit()
     const found: Oid[] = []
-    for (let at = 0; at < next.length && characters <= maxFreshCharacters; at += readAtOnce)
+    for (let at = 0; at < next.length; at += readAtOnce) {
+      if (characters > maxFreshCharacters) return leaveToGit()
       for (const [index, commit] of (await readCommits(repo, next.slice(at, at + readAtOnce))).entries()) {
         // Not a commit, missing, or dated before 1970: only git can answer.
         if (!commit || commit.oid !== next[at + index] || commit.committer.seconds < 0) return undefined
@@ -178,6 +179,7 @@ async function freshCommits(
         characters += commit.message.length
         found.push(...parents)
       }
+    }
     next = [...new Set(found.filter(isNew))]
   }
   return [...fresh.values()]

@@ -423,6 +423,18 @@ describe('history read in this process', () => {
   })
 })
 
+test('the history of many tips that the commit-graph lacks, whose messages have megabytes together, is that of git', async () => {
+  const made = await world.repository()
+  const first = made.commit({ a: '0' })
+  made.git('commit-graph', 'write', '--reachable')
+  const message = 'm'.repeat(600_000)
+  const tips = Array.from({ length: 20 }, (_, index) =>
+    made.commit({ a: `${index}` }, { branch: `b${index}`, parents: [first], message }),
+  )
+  const found = await listCommitIds(made.repo, { from: tips }, { limit: 100 })
+  expect(found.toSorted()).toEqual([first, ...tips].toSorted())
+})
+
 test('merged branches are found among more than fit into a command line', async () => {
   await using small = await TestGit.start({ graphBytes: 1 })
   const { repo, gitDir, ...made } = await filled(small)

@@ -62,6 +62,12 @@ export class RawTree {
     return pathFromBytes(this.content.subarray(start, this.idAt(index) - 1))
   }
 
+  /** Whether an entry has this name, in bytes; its name is not decoded. */
+  isNamed(index: number, name: Buffer): boolean {
+    const [start, end] = [spaceIn(this.content, this.#starts[index]!) + 1, this.idAt(index) - 1]
+    return end - start === name.length && this.content.compare(name, 0, name.length, start, end) === 0
+  }
+
   oid(index: number): Oid {
     return this.content.toString('hex', this.idAt(index), this.#starts[index + 1]!) as Oid
   }

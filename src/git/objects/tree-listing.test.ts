@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Oid } from '../format/oid.ts'
 import { gitIn, TestGit } from '../testing.ts'
 import { TreeEdit } from './tree-edit.ts'
-import { listTree, TreeListing } from './tree-listing.ts'
+import { indexOfPath, listTree, TreeListing } from './tree-listing.ts'
 import { findEntry, readTreeAt } from './trees.ts'
 
 let world: TestGit
@@ -42,9 +42,8 @@ test('a recursive listing is that of git ls-tree, also of commits with common di
       order.flatMap((type) => expected.filter((line) => line.split(' ')[1] === type)),
     )
     expect(listed.slice(1, 3)).toEqual(listed.slice().slice(1, 3))
-    expect(listed.findIndex(({ path }) => path === 'd.x/y')).toBe(
-      listed.slice().findIndex(({ path }) => path === 'd.x/y'),
-    )
+    for (const wanted of ['d.x/y', 'd/e/f', 'z', 'd.x', 'none', 'd/none', 'none/z'])
+      expect(indexOfPath(listed, wanted)).toBe(listed.slice().findIndex(({ path }) => path === wanted))
   }
 })
 
@@ -159,6 +158,8 @@ test.each([true, false])(
     expect(await findEntry(made.repo, commit, `d/${name(7778)}`)).toMatchObject({ type: 'tree', oid: emptyTree })
     expect(await findEntry(made.repo, commit, 'd/none')).toBeUndefined()
     expect(await readTreeAt(made.repo, commit, 'd')).toHaveLength(10_000)
+    expect(indexOfPath(listed, `d/${name(1)}`)).toBe(5000)
+    expect(indexOfPath(listed, name(1))).toBe(-1)
   },
 )
 
@@ -168,6 +169,14 @@ test('a recursive listing fails if a directory is missing or malformed', async (
     const commit = made.git('commit-tree', '-m', 'Broken', storeTree(made.gitDir, entry('40000', 'd', below))) as Oid
     await expect(listTree(made.repo, commit, '', { recursive: true })).rejects.toMatchObject({ kind: 'unavailable' })
   }
+})
+
+test('a directory below one that is lost is damage, not absent', async () => {
+  const made = await world.repository()
+  const root = storeTree(made.gitDir, entry('40000', 'a', 'd'.repeat(40) as Oid))
+  const commit = made.git('commit-tree', '-m', 'Lost', root) as Oid
+  for (const work of [listTree(made.repo, commit, 'a/b'), findEntry(made.repo, commit, 'a/b/c')])
+    await expect(work).rejects.toMatchObject({ kind: 'unavailable' })
 })
 
 test('a recursive listing of another commit starts no process', async () => {

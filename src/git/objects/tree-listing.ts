@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
 import type { Oid } from '../format/oid.ts'
-import { pathFromBytes } from '../format/path-bytes.ts'
+import { pathFromBytes, pathToBytes } from '../format/path-bytes.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { damageIn } from '../runner/damage.ts'
@@ -20,7 +20,11 @@ import {
 } from './trees.ts'
 
 /** Entries of a listing; only those of a requested page are decoded. */
-export type PathEntries = Pick<readonly PathEntry[], 'length' | 'slice' | 'findIndex'>
+export type PathEntries = readonly PathEntry[] | TreeListing
+
+/** The index of the entry at a path; -1 if there is none. */
+export const indexOfPath = (entries: PathEntries, path: string): number =>
+  entries instanceof TreeListing ? entries.indexOf(path) : entries.findIndex((entry) => entry.path === path)
 
 /**
  * The entries below the directory `path` (`''`: the root) of a commit: directories, then files, then submodules, each in git's
@@ -110,7 +114,7 @@ async function directoryAt(repo: Repository, commit: Oid, path: string) {
 type Directory = { readonly tree: RawTree; readonly path: string }
 
 /** All entries below a tree: directories, then files, then submodules. */
-export class TreeListing implements PathEntries {
+export class TreeListing {
   readonly #directories: readonly Directory[]
   /** For each entry: the index of its directory, and its index there. */
   readonly #places: Uint32Array
@@ -152,8 +156,17 @@ export class TreeListing implements PathEntries {
     return entries
   }
 
-  findIndex(isWanted: (entry: PathEntry, index: number, all: readonly PathEntry[]) => unknown): number {
-    for (let index = 0; index < this.length; index++) if (isWanted(this.#entry(index), index, [])) return index
+  /** The index of the entry at a path, of which no other is decoded; -1 if there is none. */
+  indexOf(path: string): number {
+    if (!path.startsWith(this.#prefix)) return -1
+    const below = path.slice(this.#prefix.length)
+    const slash = below.lastIndexOf('/') + 1
+    const name = pathToBytes(below.slice(slash))
+    const directory = this.#directories.findIndex((each) => each.path === below.slice(0, slash))
+    if (directory < 0) return -1
+    const { tree } = this.#directories[directory]!
+    for (let index = 0; index < this.length; index++)
+      if (this.#places[2 * index] === directory && tree.isNamed(this.#places[2 * index + 1]!, name)) return index
     return -1
   }
 

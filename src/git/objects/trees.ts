@@ -80,6 +80,8 @@ async function readBelow(repo: Repository, treeish: Oid, path: string): Promise<
   let oid = treeish
   for (const name of path.split('/')) {
     const entry = await entryOf(repo, oid, '', name)
+    if (entry === undefined && oid !== treeish && !(await readObject(repo, oid, maxTreeBytes, 'tree')))
+      throw repo.damage(`tree ${oid}`)
     if (entry?.type !== 'tree') return undefined
     oid = entry.oid
   }

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { auditOf, auditOfNoun } from '../../../../test/tables/events.ts'
+import { storePushRule } from '../../../../test/tables/pushes.ts'
 import { test, World } from '../../../../test/world.ts'
 
 const names = [
@@ -19,6 +20,18 @@ const missing = { message: '404 Push Rule Not Found' }
 const atLeastOne = { error: `${names.join(', ')} are missing, at least one parameter must be provided` }
 
 describe('the push rule of a project', () => {
+  test('an expression that cannot be used any more refuses with its name', async ({ world }) => {
+    const { id } = await world.project()
+    await world.root.post(`/projects/${id}/push_rule`, { commit_message_regex: '^x' })
+    await storePushRule(world, id, { commit_message_regex: `^(${'x?'.repeat(100)}){900}$` })
+    const actions = [{ action: 'create', file_path: 'a', content: 'a' }]
+    const commit = { branch: 'main', commit_message: 'x', actions }
+    expect(await world.root.post(`/projects/${id}/repository/commits`, commit)).toMatchObject({
+      status: 400,
+      json: { message: expect.stringMatching(/^The push rule commit_message_regex cannot be used: /) },
+    })
+  })
+
   test('is created with defaults, read, changed and deleted', async ({ world }) => {
     const mia = await world.user()
     const { id } = await world.project({ members: [[mia, 'maintainer']] })

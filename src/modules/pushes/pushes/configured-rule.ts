@@ -6,7 +6,7 @@ import { objectInfo, objectInfos } from '../../../git/objects/cat-file.ts'
 import { listSizedFiles } from '../../../git/objects/sized-files.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { QuarantinedRepository, type Repository } from '../../../git/repository/repository.ts'
-import { compileExpression } from '../../../kernel/expression.ts'
+import { compileExpression, expressionViolation } from '../../../kernel/expression.ts'
 import { CommitChecks } from '../push-rules/commit-checks.ts'
 import { FileNames } from '../push-rules/file-names.ts'
 import { maxBytesOf, offenceOfSize } from '../push-rules/file-size.ts'
@@ -25,7 +25,26 @@ import { onNew, type PushFacts, type PushRule } from './rule.ts'
 export const configuredRule: PushRule = async (facts) => {
   const { configured: rule, mode } = facts
   if (!rule) return undefined
+  const unusable = unusableExpression(rule)
+  if (unusable) return unusable
   return offenceOfNames(rule, facts) ?? (mode.begins ? undefined : onNew(() => offenceOfObjects(rule, facts))(facts))
+}
+
+const expressions = [
+  'branch_name_regex',
+  'commit_message_regex',
+  'commit_message_negative_regex',
+  'author_email_regex',
+  'file_name_regex',
+] as const
+
+/** A stored expression that cannot be compiled, such as one from before a limit: what follows it is not known. */
+function unusableExpression(rule: EnforcedRule): Offence | undefined {
+  for (const name of expressions) {
+    const violation = rule[name] ? expressionViolation(rule[name]) : undefined
+    if (violation) return { text: `The push rule ${name} cannot be used: it is ${violation}`, rule: name }
+  }
+  return undefined
 }
 
 function offenceOfNames(rule: EnforcedRule, { project, mode, changes }: PushFacts): Offence | undefined {

@@ -37,7 +37,7 @@ function* numbers(seed: number) {
 }
 
 describe('GET /projects/:id/repository/files/:file_path/blame', () => {
-  test('a merge of many commits that lack the file costs little', async ({ world }) => {
+  test('a file that most parents of a merge lack has the lines that git gives to the merge', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const parents = Array.from({ length: 40 }, (_, index) =>

@@ -4,7 +4,7 @@ import { enqueue } from '../../../jobs/job.ts'
 import { accepted, Message } from '../../instance/index.ts'
 import { openRepository, project } from '../../projects/index.ts'
 import { protectOneBranch, unprotectOneBranch } from '../../pushes/index.ts'
-import { pageTokenParam, tokenPage } from '../commits/token-page.ts'
+import { pageTokenParam, tokenPage, tokensIn } from '../commits/token-page.ts'
 import { Branch } from './entity.ts'
 import { deleteMergedBranches } from './jobs.ts'
 import { maxExpressionLength } from './ref-search.ts'
@@ -43,7 +43,8 @@ export const branchRoutes = [
     returns: Branch,
     async handle({ subject, params, page, ctx, reply }) {
       const repo = openRepository(ctx, subject)
-      const found = tokenPage(await findBranches(repo, params, orders[params.sort]), page, nameOfBranch, {
+      const branches = await findBranches(repo, params, orders[params.sort])
+      const found = tokenPage(branches, page, tokensIn(branches, nameOfBranch), {
         token: params.page_token,
         url: `${ctx.site.apiUrl}/projects/${subject.id}/repository/branches`,
         query: { search: params.search, regex: params.regex, sort: params.sort },

@@ -2,7 +2,7 @@ import { endpoint } from '../../../api/endpoint.ts'
 import { Filled, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
 import { openRepository, project } from '../../projects/index.ts'
 import { maxTagMessage } from '../commits/new-tag.ts'
-import { pageTokenParam, tokenPage } from '../commits/token-page.ts'
+import { pageTokenParam, tokenPage, tokensIn } from '../commits/token-page.ts'
 import { maxReleaseNotes } from '../releases/notes.ts'
 import { Tag, TagRelease } from './entity.ts'
 import {
@@ -42,7 +42,8 @@ export const tagRoutes = [
     async handle({ subject, params, page, ctx, reply }) {
       const repo = openRepository(ctx, subject)
       const order = params.sort === 'asc' ? params.order_by : (`-${params.order_by}` as const)
-      const found = tokenPage(await findTags(repo, params.search, order), page, nameOfTag, {
+      const tags = await findTags(repo, params.search, order)
+      const found = tokenPage(tags, page, tokensIn(tags, nameOfTag), {
         token: params.page_token,
         url: `${ctx.site.apiUrl}/projects/${subject.id}/repository/tags`,
         query: { order_by: params.order_by, sort: params.sort, search: params.search },

@@ -3,14 +3,14 @@ import { FilePath, Flag, Optional, Params, Text } from '../../../api/params/type
 import { type Oid, parseOid } from '../../../git/format/oid.ts'
 import { maxListedPathLength } from '../../../git/format/path-length.ts'
 import { blobSize } from '../../../git/objects/blobs.ts'
-import { listTree } from '../../../git/objects/tree-listing.ts'
+import { indexOfPath, listTree, type PathEntries } from '../../../git/objects/tree-listing.ts'
 import type { PathEntry } from '../../../git/objects/trees.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { withoutTrailing } from '../../../kernel/without-ends.ts'
 import { openRepository, project } from '../../projects/index.ts'
 import { defaultRef, findCommitId, immutableCacheControl, isImmutable } from '../commits/revision.ts'
-import { pageTokenParam, tokenPage } from '../commits/token-page.ts'
+import { pageTokenParam, type Tokens, tokenPage } from '../commits/token-page.ts'
 import { jsonContent } from '../files/json-content.ts'
 import { rawBlob } from '../files/raw.ts'
 import { Blob, TreeEntry } from './entity.ts'
@@ -19,7 +19,15 @@ const blobParams = Params({ sha: Text({ description: 'Hash of the blob' }) })
 const nothing = Buffer.alloc(0)
 
 /** Any path: one that is not UTF-8 cannot be in a URL as it is. */
-const tokenOf = ({ path }: PathEntry): string => Buffer.from(path, 'utf16le').toString('base64url')
+const tokenOf = ({ path }: Pick<PathEntry, 'path'>): string => Buffer.from(path, 'utf16le').toString('base64url')
+
+const tokensOf = (entries: PathEntries): Tokens<PathEntry> => ({
+  tokenOf,
+  indexOf(token) {
+    const path = Buffer.from(token, 'base64url').toString('utf16le')
+    return tokenOf({ path }) === token ? indexOfPath(entries, path) : -1
+  },
+})
 
 /** Fails unless `sha` is the full id of a blob. One round trip. */
 async function findBlob(repo: Repository, sha: string): Promise<{ oid: Oid; sizeBytes: number }> {
@@ -55,7 +63,7 @@ export const treeRoutes = [
       if (isImmutable(params.ref ?? '', commit)) reply.header('cache-control', immutableCacheControl)
       const path = withoutTrailing(params.path, '/')
       const entries = (await listTree(repo, commit, path, { recursive: params.recursive })) ?? []
-      return tokenPage(entries, page, tokenOf, {
+      return tokenPage(entries, page, tokensOf(entries), {
         token: params.page_token,
         url: `${ctx.site.apiUrl}/projects/${subject.id}/repository/tree`,
         query: {
