@@ -103,7 +103,7 @@ export const approvalRoutes = [
     method: 'POST',
     path: `${path}/unapprove`,
     summary: 'Revoke approval of a merge request',
-    description: '405 once it is merged.',
+    description: 'Answers 405 once the merge request is merged.',
     tier: 'starter',
     subject: approvable,
     allow: 'unapprove',
@@ -119,7 +119,7 @@ export const approvalRoutes = [
     path: `${path}/reset_approvals`,
     summary: 'Reset approvals of a merge request',
     description:
-      'Revokes all approvals. Only for bots of projects and groups, with their access tokens; 401 for others. 405 once it is merged.',
+      'Revokes all approvals. Only for bots of projects and groups, with their access tokens; 401 for others. Answers 405 once the merge request is merged.',
     tier: 'starter',
     subject: approvable,
     allow: 'reset_approvals',
