@@ -278,6 +278,8 @@ export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> 
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
+    // An edit holds the row without the lock of access.
+    await tx.requirePermission?.()
     await requireDeletable(tx, held)
     if (!waits) return removeHeld(tx, held, ctx.actor!.id)
     // Repeating the request succeeds without an event.
