@@ -3,7 +3,7 @@ import type { ChangedPaths } from '../commit-graph/changed-paths.ts'
 import type { CommitGraph } from '../commit-graph/commit-graph.ts'
 import { BrokenGraph } from '../commit-graph/graph-layer.ts'
 import type { Oid } from '../format/oid.ts'
-import { type Commit, readCommits } from '../objects/commits.ts'
+import { type Commit, commitsInTurn } from '../objects/commits.ts'
 import { distrustGraph, openGraph } from '../objects/open-graph.ts'
 import type { Repository } from '../repository/repository.ts'
 
@@ -14,8 +14,6 @@ export class LeaveToGit extends Error {}
 const maxFresh = 400
 /** Maximum characters of their messages together, which may have megabytes each. */
 const maxFreshCharacters = 8 * 1024 * 1024
-/** Those that are read at a time. */
-const readAtOnce = 16
 
 /** What a history needs of a commit that the commit-graph lacks. */
 type FreshCommit = Pick<Commit, 'oid' | 'tree' | 'parents'> & { readonly seconds: number }
@@ -169,16 +167,15 @@ async function freshCommits(
   while (next.length > 0) {
     if (fresh.size + next.length > maxFresh) return leaveToGit()
     const found: Oid[] = []
-    for (let at = 0; at < next.length; at += readAtOnce) {
+    let index = 0
+    for await (const commit of commitsInTurn(repo, next)) {
+      // Not a commit, missing, or dated before 1970: only git can answer.
+      if (!commit || commit.oid !== next[index++] || commit.committer.seconds < 0) return undefined
+      const { oid, tree, parents, committer } = commit
+      fresh.set(oid, { oid, tree, parents, seconds: committer.seconds })
+      characters += commit.message.length
       if (characters > maxFreshCharacters) return leaveToGit()
-      for (const [index, commit] of (await readCommits(repo, next.slice(at, at + readAtOnce))).entries()) {
-        // Not a commit, missing, or dated before 1970: only git can answer.
-        if (!commit || commit.oid !== next[at + index] || commit.committer.seconds < 0) return undefined
-        const { oid, tree, parents, committer } = commit
-        fresh.set(oid, { oid, tree, parents, seconds: committer.seconds })
-        characters += commit.message.length
-        found.push(...parents)
-      }
+      found.push(...parents)
     }
     next = [...new Set(found.filter(isNew))]
   }

@@ -1,3 +1,4 @@
+import { Failure } from '../../kernel/failure.ts'
 import { parseObjectText } from '../format/object-text.ts'
 import { emptyTreeOid, type Oid } from '../format/oid.ts'
 import { getCached, memoize, setCached } from '../repository/memoize.ts'
@@ -85,6 +86,34 @@ async function readSmallCommit(repo: Repository, oid: Oid): Promise<Commit | 'la
 }
 
 /**
+ * Commits in the order of `oids`, `undefined` for missing ones. Those of a hundred are read at once, and each large one when it is its turn, so that
+ * few of megabytes are in memory together unless the caller keeps them.
+ */
+export async function* commitsInTurn(repo: Repository, oids: readonly Oid[]): AsyncGenerator<Commit | undefined> {
+  for (let at = 0; at < oids.length; at += readAtOnce) {
+    const batch = oids.slice(at, at + readAtOnce)
+    const found = await Promise.all(batch.map((oid) => readSmallCommit(repo, oid)))
+    for (const [index, commit] of found.entries()) yield commit === 'large' ? readCommit(repo, batch[index]!) : commit
+  }
+}
+
+/** Maximum characters of the messages of a page: a message may have megabytes. */
+const maxPageCharacters = 32 * 1024 * 1024
+
+/** The commits of a page of a list, in the order of `oids`, `undefined` for missing ones. Fails as `too_large` if their messages are. */
+export async function readCommitPage(repo: Repository, oids: readonly Oid[]): Promise<(Commit | undefined)[]> {
+  const page: (Commit | undefined)[] = []
+  let characters = 0
+  for await (const commit of commitsInTurn(repo, oids)) {
+    characters += commit?.message.length ?? 0
+    if (characters > maxPageCharacters)
+      throw new Failure('too_large', 'The commits are too large for one list: use a lower per_page')
+    page.push(commit)
+  }
+  return page
+}
+
+/**
  * Commits in the order of `oids`, without missing ones, until their messages exceed `maxCharacters` in total, since each may
  * have megabytes. `cut` is true if commits were omitted.
  */
@@ -95,16 +124,11 @@ export async function readCommitsWithin(
 ): Promise<{ readonly commits: readonly Commit[]; readonly cut: boolean }> {
   const commits: Commit[] = []
   let size = 0
-  for (let at = 0; at < oids.length; at += readAtOnce) {
-    const batch = oids.slice(at, at + readAtOnce)
-    const found = await Promise.all(batch.map((oid) => readSmallCommit(repo, oid)))
-    for (const [index, small] of found.entries()) {
-      const commit = small === 'large' ? await readCommit(repo, batch[index]!) : small
-      if (!commit) continue
-      size += commit.message.length
-      if (size > maxCharacters) return { commits, cut: true }
-      commits.push(commit)
-    }
+  for await (const commit of commitsInTurn(repo, oids)) {
+    if (!commit) continue
+    size += commit.message.length
+    if (size > maxCharacters) return { commits, cut: true }
+    commits.push(commit)
   }
   return { commits, cut: false }
 }

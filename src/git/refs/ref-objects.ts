@@ -1,6 +1,6 @@
 import type { Oid } from '../format/oid.ts'
 import { linesOf } from '../format/records.ts'
-import { readCommit, readCommits } from '../objects/commits.ts'
+import { commitsInTurn, readCommit } from '../objects/commits.ts'
 import { openGraph } from '../objects/open-graph.ts'
 import { readTag } from '../objects/tags.ts'
 import { getCached, memoize, setCached } from '../repository/memoize.ts'
@@ -99,8 +99,10 @@ export async function commitsOf(repo: Repository, oids: readonly Oid[]): Promise
     else unknown.push(oid)
   }
   if (unknown.length > maxRead) return undefined
-  for (let at = 0; at < unknown.length; at += readAtOnce)
-    for (const [index, commit] of (await readCommits(repo, unknown.slice(at, at + readAtOnce))).entries())
-      if (commit) commits.set(unknown[at + index]!, commit.oid)
+  let index = 0
+  for await (const commit of commitsInTurn(repo, unknown)) {
+    if (commit) commits.set(unknown[index]!, commit.oid)
+    index++
+  }
   return commits
 }

@@ -1,5 +1,5 @@
 export { authenticateDeployToken, authenticateForDeployToken } from './deploy-tokens/authenticate.ts'
-export { awaitProjects } from './groups/await-projects.ts'
+export { awaitContents } from './groups/await-projects.ts'
 export { type AccountOrGroupDeleted, type Deleted, deletedBy, isDeletedBy } from './groups/deleted-queries.ts'
 export { getDetail } from './groups/detail.ts'
 export { GroupDetail } from './groups/entity.ts'

@@ -18,6 +18,7 @@ export {
   clearEndedAccess,
   groupMemberChanged,
   lockAccess,
+  lockAccessAtLast,
   lockAccessForNew,
   namespacePlaced,
   namespaceRemoved,

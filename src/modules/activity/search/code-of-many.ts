@@ -1,7 +1,6 @@
 import { as, type Variant } from '../../../api/endpoint.ts'
 import { type FoundCommit, findBelow, searchMessages } from '../../../git/history/message-search.ts'
-import { readCommitPage } from '../../../git/objects/commit-page.ts'
-import { readCommit } from '../../../git/objects/commits.ts'
+import { readCommit, readCommitPage } from '../../../git/objects/commits.ts'
 import { searchText } from '../../../git/objects/text-search.ts'
 import type { GroupSubject } from '../../groups/index.ts'
 import { CommitDetail, type CommitDetailRow } from '../../repository/index.ts'

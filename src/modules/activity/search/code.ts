@@ -1,7 +1,7 @@
 import { as, type Variant } from '../../../api/endpoint.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { searchMessages } from '../../../git/history/message-search.ts'
-import { readCommitPage } from '../../../git/objects/commit-page.ts'
+import { readCommitPage } from '../../../git/objects/commits.ts'
 import { searchText } from '../../../git/objects/text-search.ts'
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'

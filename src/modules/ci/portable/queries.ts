@@ -65,7 +65,8 @@ export const statusColumns: Relation['columns'] = {
   retried: orElse(flag, false),
   target_url: orNull(words(10_000)),
   description: orNull(words(10_000)),
-  coverage: orNull(percent),
+  // An older release imported any number.
+  coverage: { ...orNull(percent), reads: 'case when t.coverage between 0 and 100 then t.coverage end' },
   ...user,
   created_at: moment,
   queued_at: orNull(moment),

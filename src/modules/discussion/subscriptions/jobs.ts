@@ -62,26 +62,25 @@ export const sendNoteableMails = (tx: Tx, mails: readonly NoteableMail[]): Promi
     })),
   )
 
-/** Recipients whose mails are made at once: an installation may have ten thousands of one note, each with its own text. */
-const mailsAtOnce = 100
+/** Ids of users whose mails are made and queued together: an installation may have ten thousand recipients, each with a text of their own. */
+const idsAtOnce = 500
 
 /**
- * Queues mails about noteables in a job, which may run twice: once for each cause. The mails are made for some recipients after the
- * other, in the transaction.
+ * Queues mails about noteables in a job, which may run twice: once for each cause and range of recipients. Which recipients a range has does not
+ * depend on the others, who may be others the next time.
  */
-async function mailOnce<To>(
+async function mailOnce<To extends { readonly id: number }>(
   ctx: Ctx,
   cause: string,
   recipients: readonly To[],
-  mailsTo: (some: readonly To[], within: Ctx) => readonly NoteableMail[] | Promise<readonly NoteableMail[]>,
+  mailsTo: (some: readonly To[]) => readonly NoteableMail[] | Promise<readonly NoteableMail[]>,
 ): Promise<void> {
-  if (recipients.length === 0) return
-  await ctx.transaction(async (tx) => {
-    if (!(await beginMails(tx, cause))) return
-    const within = { ...ctx, db: tx }
-    for (let from = 0; from < recipients.length; from += mailsAtOnce)
-      await sendNoteableMails(tx, await mailsTo(recipients.slice(from, from + mailsAtOnce), within))
-  })
+  for (const [range, some] of Map.groupBy(recipients, ({ id }) => Math.floor(id / idsAtOnce))) {
+    const mails = await mailsTo(some)
+    await ctx.transaction(async (tx) => {
+      if (await beginMails(tx, `${cause}:${range}`)) await sendNoteableMails(tx, mails)
+    })
+  }
 }
 
 /** Mails a note to users whose notification settings ask for it. */
@@ -94,8 +93,8 @@ export const mailNoteJob = job({
     const note = await findMailedNote(ctx.db, noteId, maxMailedPerHour + 1)
     if (!note || note.lately > maxMailedPerHour) return
     const people = await recipientsOfNote(ctx.db, note)
-    await mailOnce(ctx, `note:${noteId}`, people, async (some, within) => {
-      const html = await htmlFor(within, some, note)
+    await mailOnce(ctx, `note:${noteId}`, people, async (some) => {
+      const html = await htmlFor(ctx, some, note)
       return some.map((to) => ({
         mail: noteMail(ctx, to, note, html.get(to.id)),
         to,

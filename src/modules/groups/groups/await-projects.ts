@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { awaitProjectsInside } from './edit-queries.ts'
+import { awaitPlacesInside, awaitProjectsInside } from './edit-queries.ts'
 
 /**
  * Waits for the projects inside a group before the lock of access is taken, for which all other changes of access would wait, too. In a
@@ -8,4 +8,10 @@ import { awaitProjectsInside } from './edit-queries.ts'
 export async function awaitProjects(ctx: Ctx, groupId: number): Promise<void> {
   ctx.outside?.prepare()
   await ctx.transaction((tx) => awaitProjectsInside(tx, groupId))
+}
+
+/** As `awaitProjects`, for a transfer, which also waits for what keeps the group in its place (`holdPlace`). */
+export async function awaitContents(ctx: Ctx, groupId: number): Promise<void> {
+  await awaitProjects(ctx, groupId)
+  await ctx.transaction((tx) => awaitPlacesInside(tx, groupId))
 }

@@ -65,6 +65,17 @@ export const awaitProjectsInside = (tx: Tx, groupId: number): Promise<number> =>
     for share of p
   `)
 
+/** Waits for what keeps a group or those below it in their place, such as an import into one of them. */
+export const awaitPlacesInside = (tx: Tx, groupId: number): Promise<number> =>
+  tx.run(sql`
+    select
+    from namespaces g
+      join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+    where g.id = ${groupId}
+    order by d.id
+    for update of d
+  `)
+
 /** Makes the creator of new groups their owner. */
 export const insertOwner = (tx: Tx, groupIds: readonly number[], userId: number): Promise<number> =>
   tx.run(

@@ -24,8 +24,8 @@ export type DeliverOptions = {
   readonly signal: AbortSignal
 }
 
-/** Maximum characters of a payload: a sender has many at once, and every attempt would build it again. */
-const maxPayload = 8 * 1024 * 1024
+/** Maximum size of what is sent: a sender has many at once, and every attempt would build it again. */
+const maxBytes = 8 * 1024 * 1024
 
 const noResponse = {
   response_status: null,
@@ -78,8 +78,6 @@ export async function deliver(ctx: Ctx, due: DueRow, options: DeliverOptions): P
   if (trigger === undefined) return { ...base, state: 'dropped', error: 'The hook may no longer receive this event' }
   const payload = await payloadOf(ctx, due, trigger, payloads)
   if (payload === undefined) return { ...base, state: 'dropped', error: 'What the event is about was deleted' }
-  if (payload.length > maxPayload)
-    return { ...base, state: 'failed', attempts: due.attempts + 1, error: 'The payload is larger than 8 MiB' }
   const { service, properties } = due
   if (service !== null && !isChat(service)) {
     if (await areMailsDisabled(ctx.db, due.project_id))
@@ -88,6 +86,8 @@ export async function deliver(ctx: Ctx, due: DueRow, options: DeliverOptions): P
     return { ...base, state: 'delivered', attempts: due.attempts + 1, sent: true, mails }
   }
   const body = service === null ? payload : chatBody(service, properties!, trigger as ServiceFlag, payload)
+  if (Buffer.byteLength(body) > maxBytes)
+    return { ...base, state: 'failed', attempts: due.attempts + 1, error: 'The payload is larger than 8 MiB' }
   const began = performance.now()
   const took = () => Math.round(performance.now() - began)
   try {

@@ -7,7 +7,7 @@ import { emit } from '../../../events/log.ts'
 import { invalid, notFound } from '../../../kernel/failure.ts'
 import { taken } from '../../../kernel/violations.ts'
 import {
-  awaitProjects,
+  awaitContents,
   deepestNesting,
   ensureOwner,
   type GroupSubject,
@@ -38,7 +38,7 @@ const notAllowed = "You don't have enough permissions."
  */
 export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: number | undefined): Promise<void> {
   const actor = ctx.actor!
-  await awaitProjects(ctx, group.id)
+  await awaitContents(ctx, group.id)
   const target = await requireTarget(ctx, parentId)
   const move = async (tx: Tx) => {
     await lockAccess(tx)

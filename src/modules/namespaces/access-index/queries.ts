@@ -29,6 +29,12 @@ export async function lockAccess(tx: Tx): Promise<void> {
   await tx.requirePermission?.()
 }
 
+/** As `lockAccess`, at the end of work that took minutes, which would be lost: waits almost as long as a statement may. */
+export async function lockAccessAtLast(tx: Tx): Promise<void> {
+  await tx.run(sql`select set_config('lock_timeout', '25s', true)`)
+  await lockAccess(tx)
+}
+
 /**
  * Enough to create a group: no access changes until the transaction ends, but others create groups at the same time. Each writes only the
  * access to its own group, which nothing else depends on yet. Do not take `lockAccess` after it: two that do wait for each other.

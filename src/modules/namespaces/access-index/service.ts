@@ -4,6 +4,7 @@ import {
   deleteEndedAccess,
   groupsDependingOn,
   lockAccess,
+  lockAccessAtLast,
   lockAccessForNew,
   projectsSharedWith,
   refreshGroupAccess,
@@ -11,7 +12,7 @@ import {
   sharedProjectsIn,
 } from './queries.ts'
 
-export { lockAccess, lockAccessForNew }
+export { lockAccess, lockAccessAtLast, lockAccessForNew }
 
 /**
  * Recomputes access after a group membership was added, changed or removed in this transaction. The access lock is

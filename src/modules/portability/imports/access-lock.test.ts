@@ -49,6 +49,24 @@ test('members of other groups are added while the records of an archive of a gro
   ).toMatchObject([{ name: labels[1] }])
 })
 
+test('members are added while the transfer of a group waits for an import into it', async () => {
+  await using world = await World.start()
+  const [ann, ben] = [await world.user(), await world.user()]
+  const [parent, other] = [await world.group({ members: [[ann, 'owner']] }), await world.group()]
+  const { path } = await begun(world, ann, parent)
+  const { added, transferred } = await whileStoring(world, async () => {
+    const transferred = world.root.post(`/groups/${parent.id}/transfer`, { group_id: other.id })
+    await expect.poll(() => waitingFor(world, 'lock', 'for update of d'), { timeout: waitMs }).toHaveLength(1)
+    const added = await world.root.post(`/groups/${other.id}/members`, { user_id: ben.id, access_level: 30 })
+    // In an object, because the import must end before the transfer can.
+    return { added, transferred }
+  })
+  expect(added.status).toBe(201)
+  expect((await transferred).status).toBe(201)
+  const full = `${other.full_path}/${parent.path}/${path}`
+  expect((await world.root.get(`/groups/${encodeURIComponent(full)}`)).json.full_path).toBe(full)
+})
+
 test('a group imported while a group above it is renamed and lowered follows it, with all that the archive has', async () => {
   await using world = await World.start()
   const ann = await world.user()

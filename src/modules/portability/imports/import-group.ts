@@ -8,7 +8,7 @@ import {
   groupToFill,
   placeImportedGroups,
 } from '../../groups/index.ts'
-import { type Avatar, lockAccess, namespacePlaced, saveAvatar } from '../../namespaces/index.ts'
+import { type Avatar, lockAccessAtLast, namespacePlaced, saveAvatar } from '../../namespaces/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import { groupRelations } from '../layout/relations.ts'
 import type { People } from '../records/people.ts'
@@ -57,7 +57,7 @@ export async function importGroup(
     importing,
   )
   // As late as possible, because every change of a membership waits for this lock.
-  await lockAccess(tx)
+  await lockAccessAtLast(tx)
   const refused = await placeImportedGroups(importer, tx, made, prepared.groups[0]!)
   if (refused) throw new ArchiveRefusal(`groups, line 1: ${refused.refused}`)
   const avatar = prepared.avatars.get(1)

@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import type { Holder, PortableRecord, Relation } from '../../../db/portable/relation.ts'
 import { supplyHook } from '../../integrations/index.ts'
 import type { Avatar } from '../../namespaces/index.ts'
-import { lockAccess, projectPlaced, saveAvatar } from '../../namespaces/index.ts'
+import { lockAccessAtLast, projectPlaced, saveAvatar } from '../../namespaces/index.ts'
 import { fillProject, saveWikiSize } from '../../projects/index.ts'
 import { ImportedImages, restoreImages } from '../../registry/index.ts'
 import { restoreSnippets } from '../../text/index.ts'
@@ -80,7 +80,7 @@ export async function importProject(
   const empty = await restoreSnippets(ctx, tx, projectId, snippets)
   if (empty > 0) leftOut.set('snippets', empty)
   // Last, because every change of a membership waits for this lock, and what changes a group holds it when it waits for the lock of the group.
-  await lockAccess(tx)
+  await lockAccessAtLast(tx)
   for (const name of await fillProject(importer, tx, projectId, attributes, chosen)) leftOut.set(name, 1)
   if (avatar && !chosen.has('avatar')) await saveAvatar(tx, 'project', projectId, avatar)
   await projectPlaced(tx, projectId)

@@ -116,7 +116,7 @@ export async function updateDeployKey(
     const renamed = title === undefined ? 0 : await updateTitle(tx, keyId, title)
     const allowed = can_push === undefined ? 0 : await setCanPush(tx, project.id, keyId, can_push)
     // A title waits for other changes of the key.
-    if (renamed > 0) await tx.requirePermission?.()
+    if (title !== undefined) await tx.requirePermission?.()
     if (renamed + allowed > 0)
       await record(ctx, tx, 'deploy_key_updated', project, keyId, {
         ...(renamed > 0 && { title }),

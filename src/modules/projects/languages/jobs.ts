@@ -30,7 +30,10 @@ export const refreshLanguages = job({
     const { shares, isComplete } = head === null ? { shares: [], isComplete: true } : await languageShares(repo, head)
     // Another attempt would take as long, while other projects wait.
     if (!isComplete)
-      ctx.log.warn({ project_id: projectId, commit: head }, 'languages of a commit take too long to find')
+      ctx.log.warn(
+        { project_id: projectId, commit: head },
+        'languages of a commit take too much time or memory to find',
+      )
     await ctx.transaction((tx) => saveLanguages(tx, projectId, head, shares))
   },
 })

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { jobWaits } from '../../../../test/jobs.ts'
@@ -95,6 +96,12 @@ describe('languages of a tree', () => {
 
   test('language detection that times out ends its thread only', async () => {
     await using linguist = new Linguist({ timeoutMs: 1 })
+    await timesOut(linguist)
+  })
+
+  test('language detection whose thread ended between two files fails', async () => {
+    await using linguist = new Linguist({ timeoutMs: 1 })
+    await setTimeout(200)
     await timesOut(linguist)
   })
 

@@ -53,7 +53,7 @@ export class Linguist implements AsyncDisposable {
     return spare?.take() ? spare : undefined
   }
 
-  /** Classifies files, in their order. Throws `LinguistEnded` if the thread dies. */
+  /** Classifies files, in their order. Throws `LinguistEnded` if the thread takes too much time or memory, and what else ended it. */
   async name({ files, ...how }: Batch): Promise<(Named | undefined)[]> {
     const named: (Named | undefined)[] = []
     for (let at = 0; at < files.length; at += batchSize) {
@@ -83,12 +83,15 @@ class LinguistThread {
   })
   #asked = 0
   #isDead = false
+  /** Why it died, unless it took too much time or memory. */
+  #failure: Error | undefined
   #spareTimer: NodeJS.Timeout | undefined
 
   constructor() {
     this.#worker.unref()
-    // The pending request reports the error.
-    this.#worker.on('error', () => {})
+    this.#worker.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') this.#failure = error
+    })
     this.#worker.on('exit', () => {
       this.#isDead = true
     })
@@ -100,9 +103,11 @@ class LinguistThread {
   }
 
   async ask(batch: Batch): Promise<Answer> {
+    // It may have ended since the last answer, and then no event follows.
+    if (this.#isDead) throw this.#failure ?? new LinguistEnded()
     const gone = new AbortController()
     const died = once(this.#worker, 'exit', { signal: gone.signal }).then(() => {
-      throw new LinguistEnded()
+      throw this.#failure ?? new LinguistEnded()
     })
     died.catch(() => {})
     this.#asked++

@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/format/oid.ts'
 import { listCommitIds } from '../../../git/history/history.ts'
 import { lineCounts } from '../../../git/history/line-counts.ts'
-import { type Commit, readCommits } from '../../../git/objects/commits.ts'
+import { commitsInTurn } from '../../../git/objects/commits.ts'
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 
@@ -15,7 +15,6 @@ export type ContributorRow = {
 
 /** Maximum commits that are counted: the newest, without merges. */
 const maxCommits = 2000
-const readAtOnce = 32
 
 /** Authors of the newest commits reachable from `tip`, by exact address, newest first. Cached. */
 export async function listContributors(repo: Repository, tip: Oid): Promise<readonly ContributorRow[]> {
@@ -26,7 +25,9 @@ export async function listContributors(repo: Repository, tip: Oid): Promise<read
       const oids = await listCommitIds(repo, { from: [tip], merges: 'none' }, { limit: maxCommits })
       const byEmail = new Map<string, { -readonly [Key in keyof ContributorRow]: ContributorRow[Key] }>()
       const lines = await lineCounts(repo, oids)
-      for await (const { oid, author } of commitsOf(repo, oids)) {
+      for await (const commit of commitsInTurn(repo, oids)) {
+        if (!commit) continue
+        const { oid, author } = commit
         const row = byEmail.get(author.email) ?? {
           name: author.name,
           email: author.email,
@@ -44,12 +45,6 @@ export async function listContributors(repo: Repository, tip: Oid): Promise<read
     (rows) => 200 * rows.length,
   )
   return found
-}
-
-/** One after the other, because messages may have megabytes. */
-async function* commitsOf(repo: Repository, oids: readonly Oid[]): AsyncGenerator<Commit> {
-  for (let at = 0; at < oids.length; at += readAtOnce)
-    for (const commit of await readCommits(repo, oids.slice(at, at + readAtOnce))) if (commit) yield commit
 }
 
 /** Sorted; ties stay newest first. Compares names and addresses by code unit. */

@@ -74,7 +74,9 @@ export async function approve(
 
 /** Who approved what was merged is a record. A closed merge request may be reopened, so its approvals may still be revoked. */
 function requireUnmerged({ state }: HeldForApproval): void {
-  if (state === 'merged' || state === 'locked') throw new Failure('wrong_state', 'The merge request is merged')
+  if (state === 'merged') throw new Failure('wrong_state', 'The merge request is merged')
+  // It may fail.
+  if (state === 'locked') throw new Failure('wrong_state', 'The merge request is being merged')
 }
 
 /** Revokes the caller's approval. Throws `not_found` if there is none, `wrong_state` if the merge request is merged. */
