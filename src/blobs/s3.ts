@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Db } from '../db/db.ts'
+import { sharedResult } from '../kernel/shared-result.ts'
 import {
   type BlobStore,
   DamagedBlob,
@@ -50,7 +51,8 @@ export class S3Blobs implements BlobStore {
   readonly #objects: S3Objects
   readonly #store: string
   readonly #db: Db
-  #pinged: { at: number; result: Promise<void> } | undefined
+  /** The result is kept for a few seconds. */
+  readonly #pinged = sharedResult(() => this.#objects.ping(), pingMs)
 
   constructor(url: string, db: Db, times?: S3Times) {
     this.#objects = new S3Objects(s3Address(url), times)
@@ -184,11 +186,7 @@ export class S3Blobs implements BlobStore {
 
   /** Asks the store at most every few seconds. */
   ping(): Promise<void> {
-    const now = performance.now()
-    if (this.#pinged && now - this.#pinged.at < pingMs) return this.#pinged.result
-    const result = this.#objects.ping()
-    this.#pinged = { at: now, result }
-    return result
+    return this.#pinged()
   }
 
   probe(): Promise<void> {

@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import { double, integer, nullable, type RowOf, text } from '../db/row.ts'
 import { sql } from '../db/sql.ts'
 import { within } from '../kernel/late.ts'
+import { sharedResult } from '../kernel/shared-result.ts'
 
 /** State of the job queue. */
 export const queueStateRow = {
@@ -54,21 +55,15 @@ const queueStateSql = sql`
   from queues
 `
 
-const running = new WeakMap<Db, Promise<QueueState>>()
+const shared = new WeakMap<Db, () => Promise<QueueState>>()
 
 /** One query. Callers that ask while it runs share it. */
-export const queueState = (db: Db): Promise<QueueState> => {
-  const begun = running.get(db)
-  if (begun) return begun
-  const found = (async () => {
-    try {
-      return (await db.row(queueStateRow, queueStateSql))!
-    } finally {
-      running.delete(db)
-    }
-  })()
-  running.set(db, found)
-  return found
+export function queueState(db: Db): Promise<QueueState> {
+  const known = shared.get(db)
+  if (known) return known()
+  const read = sharedResult(async () => (await db.row(queueStateRow, queueStateSql))!)
+  shared.set(db, read)
+  return read()
 }
 
 /** Saves the current time as the last one at which a job was taken. */

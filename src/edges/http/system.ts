@@ -5,11 +5,11 @@ import { pingDatabase } from '../../db/ping.ts'
 import type { Runner } from '../../git/runner/client.ts'
 import { checkJobs } from '../../jobs/queue-state.ts'
 import { within } from '../../kernel/late.ts'
+import { sharedResult } from '../../kernel/shared-result.ts'
 import type { Load } from '../../kernel/shares.ts'
 import type { HttpContext } from './context.ts'
 import { type MetricsParts, metricsRoute } from './metrics-route.ts'
 import type { Routes } from './server.ts'
-import { sharedResult } from './shared-result.ts'
 
 export type SystemParts = MetricsParts & {
   readonly runner: Runner

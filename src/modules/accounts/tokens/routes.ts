@@ -104,7 +104,7 @@ export const tokenRoutes = [
     returns: NewPersonalAccessToken,
     async handle({ params, ctx }) {
       const { id, kind } = await shown(ctx)
-      // It could be extended again and again by the user to whom an administrator gave it.
+      // Its user could extend it without end, whom an administrator gave it for some time.
       if (kind === 'impersonation') throw forbidden()
       return rotateToken(ctx, id, params.expires_at)
     },
