@@ -69,8 +69,7 @@ export const awaitProjectsInside = (tx: Tx, groupId: number): Promise<number> =>
 export const awaitPlacesInside = (tx: Tx, groupId: number): Promise<number> =>
   tx.run(sql`
     select
-    from namespaces g
-      join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+    from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
     where g.id = ${groupId}
     order by d.id
     for update of d
