@@ -34,12 +34,12 @@ export const waitingFor = (world: World, lock: 'lock' | 'advisory lock', query =
     [query],
   )
 
-/** Locks a row until the transaction ends: as a change of its key does, or as the insert of another one that refers to it. */
+/** Locks a row until the transaction ends: as a change of its key does, or as the insert of another one that refers to it, or as a reader that relies on it. */
 export const lockRow = (
   tx: Tx,
   table: string,
   id: number,
-  strength: 'update' | 'no key update' | 'key share' = 'update',
+  strength: 'update' | 'no key update' | 'share' | 'key share' = 'update',
 ) => tx.run(sql`select from ${raw(table)} where id = ${id} for ${raw(strength)}`)
 
 /** Locks every row of the service, as if each was being changed; `update` as if its keys were, or it was being deleted. */
@@ -63,8 +63,17 @@ export const touchRow = (tx: Tx, table: string, id: number): Promise<number> =>
   tx.run(sql`update ${raw(table)} set updated_at = now() where id = ${id}`)
 
 /** Whether nothing else has locked the row; if so, locks it. */
-export const isUnlocked = async (tx: Tx, table: string, id: number): Promise<boolean> =>
-  (await tx.run(sql`select from ${raw(table)} where id = ${id} for no key update skip locked`)) > 0
+export const isUnlocked = async (
+  tx: Tx,
+  table: string,
+  id: number,
+  strength: 'update' | 'no key update' = 'no key update',
+): Promise<boolean> =>
+  (await tx.run(sql`select from ${raw(table)} where id = ${id} for ${raw(strength)} skip locked`)) > 0
+
+/** Whether a transaction that waits has taken no number of a record of the project yet. */
+export const areNumbersUnlocked = async (tx: Tx, projectId: number): Promise<boolean> =>
+  (await tx.run(sql`select from internal_ids where project_id = ${projectId} for no key update skip locked`)) > 0
 
 /** Tables and columns of all schemas of ours; `binary` if a column stores bytes. Without the audit log. */
 export const storedColumns = (world: World) =>

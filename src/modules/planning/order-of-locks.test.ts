@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
-import { isUnlocked, lockRow } from '../../../test/tables/instance.ts'
+import { areNumbersUnlocked, isUnlocked, lockRow } from '../../../test/tables/instance.ts'
 import { type Answer, test, type World } from '../../../test/world.ts'
+import { openMergeRequest } from '../review/merge-requests/testing.ts'
 import { lockTree } from './epics/tree-queries.ts'
 
 /** Two projects of a group; an issue in the first has a milestone of the group, and another issue has another one. */
@@ -153,7 +154,65 @@ describe('quick actions wait only for locks that they need:', () => {
   )
 })
 
+/** A move has locked the project when it takes a number. */
+describe('a number is not taken yet, so that two requests do not wait for each other,', () => {
+  const creations: Record<string, Request> = {
+    'the creation of an issue': ({ world, project }) =>
+      world.root.post(`/projects/${project.id}/issues`, { title: 'Third' }),
+    'the creation of an issue with a number': ({ world, project }) =>
+      world.root.post(`/projects/${project.id}/issues`, { title: 'Third', iid: 30 }),
+    'a clone': ({ world, project, at }) => world.root.post(`${at}/clone`, { to_project_id: project.id }),
+  }
+
+  test.for(Object.keys(creations))('while %s waits for a change of the project', async (name, { world }) => {
+    const place = await planned(world)
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'projects', place.project.id, 'no key update')
+      const waiting = creations[name]!(place)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await areNumbersUnlocked(tx, place.project.id) }
+    })
+    expect((await waiting).status).toBe(201)
+    expect(unlocked).toBe(true)
+  })
+
+  test('while the creation of a merge request waits for a change of the project', async ({ world }) => {
+    const { project, base } = await openMergeRequest(world)
+    project.repository.commit({ c: 'c\n' }, { branch: 'another', parents: [base] })
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'projects', project.id, 'no key update')
+      const waiting = world.root.post(`/projects/${project.id}/merge_requests`, {
+        source_branch: 'another',
+        target_branch: 'main',
+        title: 'Another',
+      })
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await areNumbersUnlocked(tx, project.id) }
+    })
+    expect((await waiting).status).toBe(201)
+    expect(unlocked).toBe(true)
+  })
+})
+
 describe('promotions to one group take turns, so that two do not wait for each other:', () => {
+  test.for(['labels', 'milestones'] as const)(
+    'one of %s does not hold the project while it waits for an edit of it, which locks the group first',
+    async (table, { world }) => {
+      const group = await world.group()
+      const project = await world.project({ group })
+      const promoted = `/projects/${project.id}/${table}`
+      const { id } = (await world.root.post(promoted, { name: 'Next', title: 'Next', color: 'red' })).json
+      const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+        await lockRow(tx, 'namespaces', group.id, 'share')
+        const waiting = world.root[table === 'labels' ? 'put' : 'post'](`${promoted}/${id}/promote`)
+        await world.waitsForLock(1)
+        return { waiting, unlocked: await isUnlocked(tx, 'projects', project.id, 'update') }
+      })
+      expect((await waiting).status).toBeLessThan(300)
+      expect(unlocked).toBe(true)
+    },
+  )
+
   test.for(['labels', 'milestones'] as const)('one of %s locks the group before them', async (table, { world }) => {
     const group = await world.group()
     const promoted = `/projects/${(await world.project({ group })).id}/${table}`

@@ -25,7 +25,7 @@ export const insertCopy = (tx: Tx, issueId: number, copy: Copy): Promise<{ id: n
   tx.row(
     { id: integer, iid: integer },
     sql`
-      with target as (select id from projects where id = ${copy.projectId} and not deleting for key share),
+      with target as (select id from projects where id = ${copy.projectId} and not deleting for no key update),
       numbered as (${nextNumbers('issues', raw('select id as project_id from target'))}),
       given as (select ${copy.clonedBy}::bigint as cloned_by)
       insert into issues (

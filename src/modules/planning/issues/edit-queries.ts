@@ -22,12 +22,15 @@ export type NewIssue = {
   readonly agent: AgentRow | null
 }
 
-/** Undefined if the project is being deleted. Violates `issues_project_id_iid_key` if the number is taken. */
+/**
+ * Undefined if the project is being deleted. Locks it, as the trigger that copies its visibility would after the number is taken: a move has
+ * locked it when it takes one. Violates `issues_project_id_iid_key` if the number is taken.
+ */
 export const insertIssue = (tx: Tx, m: NewIssue): Promise<{ id: number; iid: number } | undefined> =>
   tx.row(
     { id: integer, iid: integer },
     sql`
-      with target as (select id from projects where id = ${m.projectId} and not deleting for key share),
+      with target as (select id from projects where id = ${m.projectId} and not deleting for no key update),
       numbered as (
         ${
           m.iid === undefined

@@ -2,13 +2,14 @@ import { groupPolicy } from '../../../access/group-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import { forbidden, invalid } from '../../../kernel/failure.ts'
+import { forbidden, invalid, notFound } from '../../../kernel/failure.ts'
 import { holdPlace, loadGroup, lockGroup } from '../../groups/index.ts'
-import { loadProject } from '../../projects/index.ts'
+import { loadProject, movedConcurrently } from '../../projects/index.ts'
 
 /**
- * Keeps a project where it is and locks the group around it, to which something of the project is promoted: two promotions would wait for each other's
- * rows. Throws `invalid` with the message if no group is around it.
+ * Locks the group around a project, to which something of the project is promoted, and keeps the project where it is: two promotions would
+ * wait for each other's rows. The group comes first, as in an edit of the project. Throws `invalid` with the message if no group is around it,
+ * `not_found` or `conflict` if the project was deleted or moved meanwhile.
  */
 export async function holdGroupAround(
   tx: Tx,
@@ -16,10 +17,14 @@ export async function holdGroupAround(
   projectId: number,
   withoutGroup: string,
 ): Promise<{ readonly of: 'group'; readonly id: number }> {
-  await holdPlace(tx, { of: 'project', id: projectId })
-  const project = await loadProject(String(projectId), { ...ctx, db: tx })
+  const load = () => loadProject(String(projectId), { ...ctx, db: tx })
+  const project = await load()
   const group = project && (await lockGroup(tx, project.namespace_id))
   if (!group) throw invalid(withoutGroup)
+  await holdPlace(tx, { of: 'project', id: projectId })
+  const now = await load()
+  if (!now) throw notFound('Project')
+  if (now.namespace_id !== group.id) throw movedConcurrently()
   return { of: 'group', id: group.id }
 }
 

@@ -22,12 +22,15 @@ export type NewMergeRequest = {
   readonly approvalsBeforeMerge: number | null
 }
 
-/** Assigns the next number of the project; undefined if the project is being deleted. */
+/**
+ * Assigns the next number of the project, which it locks before, as the trigger that copies its visibility would afterwards; undefined if
+ * the project is being deleted.
+ */
 export const insertMergeRequest = (tx: Tx, m: NewMergeRequest): Promise<{ id: number; iid: number } | undefined> =>
   tx.row(
     { id: integer, iid: integer },
     sql`
-      with target as (select id from projects where id = ${m.projectId} and not deleting for key share),
+      with target as (select id from projects where id = ${m.projectId} and not deleting for no key update),
       numbered as (${nextNumbers('merge_requests', raw('select id as project_id from target'))})
       insert into merge_requests (
         iid, project_id, target_branch, source_project_id, source_branch, title, description, author_id,
