@@ -1,7 +1,9 @@
+import type { ServerResponse } from 'node:http'
 import { describe, expect, onTestFinished } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
 import { ageEvents, deleteHookRow, deliveryStates, recordedEvents } from '../../../../test/tables/hooks.ts'
+import { isUnlocked, lockRow } from '../../../../test/tables/instance.ts'
 import { deleteProject } from '../../../../test/tables/projects.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import { test } from '../../../../test/world.ts'
@@ -182,6 +184,27 @@ describe('what ends deliveries', () => {
     await world.runJobs()
     await eventually(async () => expect(await deliveryStates(world, idOf(stays))).toEqual({ delivered: 2 }))
     expect(titlesOf(receiver).sort()).toEqual(['Deleted', 'Stays'])
+  })
+
+  test('a result locks the hook before the delivery, as a deletion of the hook does', async ({ world }) => {
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    const project = await world.project()
+    const at = await hookFor(world, project, receiver.url)
+    const received = Promise.withResolvers<ServerResponse>()
+    receiver.answering = (_received, response) => received.resolve(response)
+    await world.runJobs()
+    await openIssue(world, project, 'Sent')
+    const response = await received.promise
+    const [{ id }] = (await world.root.get(`${at}/events`)).json
+    const unlocked = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'hooks', idOf(at), 'no key update')
+      response.end()
+      await world.waitsForLock()
+      return isUnlocked(tx, 'hook_deliveries', id)
+    })
+    expect(unlocked).toBe(true)
+    await eventually(async () => expect(await deliveryStates(world, idOf(at))).toEqual({ delivered: 1 }))
   })
 
   test('a hook goes on when its creator can no longer see the project', async ({ world }) => {

@@ -196,7 +196,10 @@ export type Result = {
   readonly mails?: readonly Mail[]
 }
 
-/** Records results, makes the next delivery of each resource ready, and counts the failures of hooks. The queue is locked. */
+/**
+ * Records results, makes the next delivery of each resource ready, and counts the failures of hooks. The queue is locked. Locks the hooks
+ * first, as an edit or a deletion of one does, which changes its deliveries.
+ */
 export async function saveResults(tx: Tx, results: readonly Result[]): Promise<void> {
   const rows = sql`
     jsonb_to_recordset(${JSON.stringify(results.map(({ mails: _, ...result }) => result))}::jsonb) as r (
@@ -205,6 +208,8 @@ export async function saveResults(tx: Tx, results: readonly Result[]): Promise<v
       duration_ms integer, error text
     )
   `
+  const hookIds = results.map(({ hook_id }) => hook_id)
+  await tx.run(sql`select from hooks where id = any(${hookIds}::bigint[]) order by id for no key update`)
   const saved = await tx.rows(
     { id: integer },
     sql`
