@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -21,6 +20,7 @@ import { plainUser } from '../src/modules/accounts/users/new-user.ts'
 import { digestPassword } from '../src/modules/accounts/users/password.ts'
 import { addUser } from '../src/modules/accounts/users/service.ts'
 import { recoverPushes } from '../src/modules/pushes/pushes/recovery.ts'
+import { freePort } from '../src/processes/testing/launch.ts'
 import type { Settings } from '../src/settings/settings.ts'
 import { saveSettings } from '../src/settings/store.ts'
 import { checkAnswer, checkStatus } from './answers.ts'
@@ -427,21 +427,10 @@ function directPool(connectionString: string): pg.Pool {
   return pool
 }
 
-export { allScopes }
+export { allScopes, freePort }
 
 function expectStatus(answer: Answer, status: number): void {
   if (answer.status !== status) throw new Error(`expected ${status}, got ${answer.status}: ${answer.text}`)
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 const gitEnv = {
