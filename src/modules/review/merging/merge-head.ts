@@ -113,7 +113,6 @@ async function tryToMove(
   if (!(await satisfiesMergeMethod(repo, row, { source, target }))) throw conflicting()
   const made = await makeMerge(ctx, repo, row, { source, target }, { ...options, squash: merging.squash })
   if (made === 'conflict') throw conflicting()
-  await bringLargeFiles(ctx, row, { source, target })
   const commits = { to: made.to, merge_commit_oid: made.mergeCommit, squash_commit_oid: made.squashCommit }
   if (!(await noteMergeCommit(ctx.db, row.id, merging.token, commits))) throw notMergeable()
   let refused: string | undefined
@@ -125,6 +124,7 @@ async function tryToMove(
       makes: 'all',
       refusal,
       store: made.store,
+      link: () => bringLargeFiles(ctx, row, { source, target }),
     })
     if (outcome === 'stale') return outcome
   } catch (error) {

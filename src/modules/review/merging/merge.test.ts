@@ -217,7 +217,7 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
 })
 
 describe('LFS files of forks', () => {
-  test('LFS files are copied with the commits that point to them', async ({ world }) => {
+  async function withLargeFile(world: World) {
     const ann = await world.user()
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
@@ -231,8 +231,24 @@ describe('LFS files of forks', () => {
       author: ann,
       files: { 'large.bin': pointer },
     })
+    return { project, at, mine }
+  }
+
+  test('LFS files are copied with the commits that point to them', async ({ world }) => {
+    const { project, at, mine } = await withLargeFile(world)
     await world.root.put(`${at}/merge`)
     expect(await largeFilesOf(world, project.id)).toEqual([{ oid: mine }])
+  })
+
+  test('LFS files are not copied by a merge that a push rule refuses', async ({ world }) => {
+    const { project, at } = await withLargeFile(world)
+    await world.root.post(`/projects/${project.id}/push_rule`, { commit_message_regex: '^no merge' })
+    await world.root.put(`${at}/merge`)
+    expect((await world.root.get(at)).json).toMatchObject({
+      state: 'opened',
+      merge_error: expect.stringContaining('pre-receive'),
+    })
+    expect(await largeFilesOf(world, project.id)).toEqual([])
   })
 })
 
