@@ -22,8 +22,9 @@ import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate
 import type { BodyPace } from '../http/body/pace.ts'
 import { callerNow } from '../http/caller-now.ts'
 import type { HttpContext } from '../http/context.ts'
-import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from '../http/disconnect.ts'
-import { answerFor, failureOf, logFault } from '../http/failures.ts'
+import { disconnectSignal } from '../http/disconnect.ts'
+import { endFailed } from '../http/end-failed.ts'
+import { failureOf } from '../http/failures.ts'
 import type { HttpLimits } from '../http/limits.ts'
 import { observeGit } from '../http/metrics.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
@@ -221,19 +222,13 @@ const head = (exchange: Exchange, contentType: string): Headers => ({
   'x-request-id': exchange.requestId,
 })
 
-function failed(exchange: Exchange, error: unknown, { log }: HttpContext): void {
-  const { req, res } = exchange
-  if (error instanceof ClientDisconnected) {
-    res.statusCode = clientDisconnectedStatus
-    return
-  }
-  const { status, headers } = answerFor(error)
-  if (!res.destroyed)
-    logFault(log, error, { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'git request failed')
-  if (res.headersSent) res.destroy()
-  else
-    sendText(exchange, status, `${failureOf(error)?.message ?? 'Internal Server Error'}\n`, {
-      ...plain,
-      ...headers,
-    })
-}
+const failed = (exchange: Exchange, error: unknown, { log }: HttpContext): void =>
+  endFailed(exchange, error, {
+    log,
+    what: 'git request failed',
+    send: ({ status, headers }) =>
+      sendText(exchange, status, `${failureOf(error)?.message ?? 'Internal Server Error'}\n`, {
+        ...plain,
+        ...headers,
+      }),
+  })

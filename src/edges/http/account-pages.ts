@@ -7,8 +7,8 @@ import { type Exchange, sendText } from './answer.ts'
 import { atPace, usualPace } from './body/pace.ts'
 import { readBytes } from './body/read-bytes.ts'
 import type { HttpContext } from './context.ts'
+import { endFailed } from './end-failed.ts'
 import { beginExchange } from './exchange.ts'
-import { answerFor, logFault } from './failures.ts'
 import { html, type Page, pageHeaders } from './html-page.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
@@ -135,9 +135,10 @@ export const accountPages =
     }
   }
 
-function failed(exchange: Exchange, error: unknown, { log }: HttpContext): void {
-  const { status } = answerFor(error)
-  logFault(log, error, { request_id: exchange.requestId }, 'an account page failed')
-  if (exchange.res.headersSent) exchange.res.destroy()
-  else sendText(exchange, status, html(text(status, 'Something went wrong', 'Try again later.')), headers)
-}
+const failed = (exchange: Exchange, error: unknown, { log }: HttpContext): void =>
+  endFailed(exchange, error, {
+    log,
+    what: 'an account page failed',
+    send: ({ status }) =>
+      sendText(exchange, status, html(text(status, 'Something went wrong', 'Try again later.')), headers),
+  })

@@ -13,7 +13,7 @@ export type WireAnswer = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A refusal with its own wire format, such as OAuth's or the router's. Thrown only in this transport. */
+/** A refusal with its own wire format, such as that of OAuth, of the registry or of the router. Thrown only in this transport. */
 export class WireFailure extends Error {
   override name = 'WireFailure'
   readonly answer: WireAnswer

@@ -6,8 +6,8 @@ import { lfsAccessForFiles, protocolRefusal } from '../../modules/transport/inde
 import type { Exchange } from '../http/answer.ts'
 import { denialAnswer } from '../http/authenticate-git.ts'
 import type { HttpContext } from '../http/context.ts'
-import { ClientDisconnected, clientDisconnectedStatus } from '../http/disconnect.ts'
-import { answerFor, failureOf, logFault } from '../http/failures.ts'
+import { endFailed } from '../http/end-failed.ts'
+import { failureOf } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import { splitTarget } from '../http/target.ts'
@@ -157,17 +157,10 @@ async function answer(
   }
 }
 
-function failed(exchange: Exchange, error: unknown, { log, siteUrl }: HttpContext): void {
-  const { req, res } = exchange
-  // A disconnected client needs no response, and is not a fault of the server. The request alone does not tell, because a
-  // handler that stops reading destroys it, too.
-  if (res.destroyed || error instanceof ClientDisconnected) {
-    res.statusCode = clientDisconnectedStatus
-    return
-  }
-  const { status, headers = {} } = answerFor(error)
-  const facts = { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }
-  logFault(log, error, facts, 'large-file request failed')
-  if (res.headersSent) res.destroy()
-  else refuse(exchange, siteUrl, status, failureOf(error)?.message ?? 'Internal Server Error', { headers })
-}
+const failed = (exchange: Exchange, error: unknown, { log, siteUrl }: HttpContext): void =>
+  endFailed(exchange, error, {
+    log,
+    what: 'large-file request failed',
+    send: ({ status, headers = {} }) =>
+      refuse(exchange, siteUrl, status, failureOf(error)?.message ?? 'Internal Server Error', { headers }),
+  })

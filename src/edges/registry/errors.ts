@@ -1,4 +1,5 @@
-import { type Exchange, type Headers, sendText } from '../http/answer.ts'
+import type { Headers } from '../http/answer.ts'
+import { WireFailure } from '../http/failures.ts'
 
 /** Codes of the OCI distribution specification with their status and message. */
 const codes = {
@@ -33,29 +34,21 @@ type More = {
   readonly headers?: Headers
 }
 
-/** A refusal of a registry request. `details` has one entry for each error of the response. */
-export class RegistryError extends Error {
-  override name = 'RegistryError'
-  readonly code: Code
-  readonly more: More
-  readonly details: readonly unknown[]
-  constructor(code: Code, more: More & { readonly details?: readonly unknown[] } = {}) {
-    super(more.message ?? codes[code][1])
-    this.code = code
-    this.more = more
-    this.details = more.details ?? [more.detail]
-  }
-}
-
 /** Every response of the registry has it; clients recognise a registry by it. */
 export const versionHeader = { 'docker-distribution-api-version': 'registry/2.0' } as const
 
-/** Sends the errors of a refusal as JSON. */
-export function sendError(exchange: Exchange, { code, message, more, details }: RegistryError): void {
-  const errors = details.map((detail) => ({ code, message, ...(detail !== undefined && { detail }) }))
-  sendText(exchange, more.status ?? codes[code][0], JSON.stringify({ errors }), {
-    ...versionHeader,
-    'content-type': 'application/json; charset=utf-8',
-    ...more.headers,
-  })
+/** A refusal of a registry request. `details` has one entry for each error of the response. */
+export class RegistryError extends WireFailure {
+  override name = 'RegistryError'
+  constructor(code: Code, { details, ...more }: More & { readonly details?: readonly unknown[] } = {}) {
+    const [usual, text] = codes[code]
+    const { status = usual, message = text } = more
+    const errors = (details ?? [more.detail]).map((detail) => ({
+      code,
+      message,
+      ...(detail !== undefined && { detail }),
+    }))
+    const type = { 'content-type': 'application/json; charset=utf-8' }
+    super({ status, body: { errors }, headers: { ...versionHeader, ...type, ...more.headers } })
+  }
 }

@@ -1,18 +1,17 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { ParameterError } from '../../api/params/parameter-error.ts'
 import { mayListCatalog, type Place, placeIfAllowed, type RegistryAction } from '../../modules/registry/index.ts'
 import type { Exchange } from '../http/answer.ts'
 import { callerNow } from '../http/caller-now.ts'
 import type { HttpContext } from '../http/context.ts'
-import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from '../http/disconnect.ts'
-import { answerFor, failureOf, logFault } from '../http/failures.ts'
+import { disconnectSignal } from '../http/disconnect.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import { splitTarget } from '../http/target.ts'
 import { bearerOf, challenge, covers, type Known } from './bearer.ts'
 import { serveBlob, serveDeleteBlob } from './blobs.ts'
 import { serveCatalog, serveReferrers, serveTags } from './discovery.ts'
-import { type Code, RegistryError, sendError } from './errors.ts'
+import { RegistryError } from './errors.ts'
+import { failed } from './failed.ts'
 import { serveDeleteManifest, serveManifest, servePutManifest } from './manifests.ts'
 import { type RegistryExchange, sendHeaders } from './registry-exchange.ts'
 import { actionsOf, notAllowed, parseRegistryPath, type RegistryCall, type RegistryRequest } from './request.ts'
@@ -34,7 +33,7 @@ export async function serveRegistry(exchange: Exchange, context: HttpContext): P
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     await answer(exchange, ctx, asked, known, new URLSearchParams(query), context)
   } catch (error) {
-    failed(exchange, error, context)
+    failed(exchange, error, context.log, 'registry request failed')
   } finally {
     logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
@@ -126,33 +125,4 @@ function serveCall(registry: RegistryExchange, call: RegistryCall): Promise<void
     case 'upload':
       return serveUpload(registry, call.id)
   }
-}
-
-const codeOf = (status: number): Code => {
-  if (status === 413) return 'SIZE_INVALID'
-  if (status === 429) return 'TOOMANYREQUESTS'
-  if (status === 403) return 'DENIED'
-  if (status === 404) return 'NAME_UNKNOWN'
-  if (status >= 500) return status === 500 ? 'UNKNOWN' : 'UNAVAILABLE'
-  return 'BLOB_UPLOAD_INVALID'
-}
-
-function failed(exchange: Exchange, error: unknown, { log }: HttpContext): void {
-  const { req, res } = exchange
-  // A disconnected client needs no response, and is not a fault of the server.
-  if (res.destroyed || req.socket.destroyed) {
-    res.statusCode = clientDisconnectedStatus
-    return
-  }
-  if (error instanceof ClientDisconnected) {
-    res.statusCode = clientDisconnectedStatus
-    return
-  }
-  if (error instanceof RegistryError) return sendError(exchange, error)
-  const { status, headers = {} } = answerFor(error)
-  logFault(log, error, { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'registry request failed')
-  if (res.headersSent) return void res.destroy()
-  const message =
-    error instanceof ParameterError ? error.message : (failureOf(error)?.message ?? 'Internal Server Error')
-  sendError(exchange, new RegistryError(codeOf(status), { status, message, headers }))
 }

@@ -3,11 +3,11 @@ import { grantToken, registryService } from '../../modules/registry/index.ts'
 import { type Exchange, sendJson } from '../http/answer.ts'
 import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate-git.ts'
 import type { HttpContext } from '../http/context.ts'
-import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import { splitTarget } from '../http/target.ts'
-import { RegistryError, sendError } from './errors.ts'
+import { RegistryError } from './errors.ts'
+import { failed } from './failed.ts'
 
 /** Issues tokens to clients of the registry: `GET /jwt/auth?service=container_registry&scope=…`, with Basic credentials or none. */
 export async function serveToken(exchange: Exchange, context: HttpContext): Promise<void> {
@@ -28,15 +28,7 @@ export async function serveToken(exchange: Exchange, context: HttpContext): Prom
     if (token === undefined) throw new RegistryError('DENIED', { message: 'access forbidden' })
     sendJson(exchange, 200, { token }, { 'cache-control': 'no-store' })
   } catch (error) {
-    if (exchange.res.destroyed) return
-    if (error instanceof RegistryError) return sendError(exchange, error)
-    const { status, headers = {} } = answerFor(error)
-    logFault(context.log, error, { request_id: exchange.requestId, path: '/jwt/auth' }, 'registry token request failed')
-    const message = failureOf(error)?.message ?? 'Internal Server Error'
-    sendError(
-      exchange,
-      new RegistryError(status === 429 ? 'TOOMANYREQUESTS' : 'UNAVAILABLE', { status, message, headers }),
-    )
+    failed(exchange, error, context.log, 'registry token request failed')
   } finally {
     logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
