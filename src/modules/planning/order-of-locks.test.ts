@@ -154,6 +154,17 @@ describe('quick actions wait only for locks that they need:', () => {
   )
 })
 
+test('an edit of a project that leaves its default branch as it is does not wait for a comment, whose issue it changes', async ({
+  world,
+}) => {
+  const { project } = await openMergeRequest(world, { visibility: 'public' })
+  const answer = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'projects', project.id, 'key share')
+    return world.root.put(`/projects/${project.id}`, { default_branch: 'main', visibility: 'private' })
+  })
+  expect(answer).toMatchObject({ status: 200, json: { default_branch: 'main', visibility: 'private' } })
+})
+
 /** A move has locked the project when it takes a number. */
 describe('a number is not taken yet, so that two requests do not wait for each other,', () => {
   const creations: Record<string, Request> = {

@@ -302,21 +302,28 @@ export const findAccount = (db: Db, idOrUsername: string): Promise<CredentialRow
 export const findAccounts = (db: Db, ids: readonly number[]): Promise<CredentialRow[]> =>
   db.rows(credentialRow, sql`select ${accountColumns} from users u where u.id = any(${ids}::bigint[])`)
 
-/** Updates the last use of a credential and its user's day of activity, at most once in ten minutes for each credential. */
-export const touchCredential = (db: Db, table: 'access_tokens' | 'ssh_keys', id: number): Promise<number> =>
-  db.run(sql`
-    with used as (
+/**
+ * Updates the last use of a credential and its user's day of activity, at most once in ten minutes for each credential. Two statements, because
+ * changes of a user lock the user before the credentials.
+ */
+export async function touchCredential(db: Db, table: 'access_tokens' | 'ssh_keys', id: number): Promise<void> {
+  const used = await db.row(
+    { user_id: nullable(integer) },
+    sql`
       update ${raw(table)}
       set last_used_at = now()
       where id = ${id}
         and (last_used_at is null or ${isLongAgo(raw('last_used_at'), raw(`interval '10 minutes'`))})
       returning user_id
-    )
+    `,
+  )
+  if (!used) return
+  await db.run(sql`
     update users
     set last_activity_on = current_date
-    from used
-    where users.id = used.user_id and last_activity_on is distinct from current_date
+    where id = ${used.user_id} and last_activity_on is distinct from current_date
   `)
+}
 
 export type TokenFilters = {
   user_id?: number

@@ -207,8 +207,13 @@ export async function editProject(
       const sourceVisibility = input.visibility === undefined ? undefined : await lockForkSource(tx, project.id)
       const renames = input.name !== undefined && input.name !== project.name
       // A push that deletes the branch sees the new default branch, or is seen (`recordIntent` of `pushes`).
-      const excludesPushes = renames || input.default_branch !== undefined
-      const held = await (excludesPushes ? lockProjectKey : lockProject)(tx, project.id)
+      const changesBranch = (now: { readonly default_branch: string | null }) =>
+        input.default_branch !== undefined && input.default_branch !== now.default_branch
+      // Otherwise comments, which refer to the project, and an edit that copies a visibility to what they are about would wait for each other.
+      const excludesPushes = renames || changesBranch(project)
+      let held = await (excludesPushes ? lockProjectKey : lockProject)(tx, project.id)
+      // Another request has changed the branch meanwhile.
+      if (held && !excludesPushes && changesBranch(held)) held = await lockProjectKey(tx, project.id)
       if (!held) throw notFound('Project')
       if (held.namespace_id !== namespace?.id) throw movedConcurrently()
       await tx.requirePermission?.()
