@@ -312,8 +312,7 @@ export async function touchCredential(db: Db, table: 'access_tokens' | 'ssh_keys
     sql`
       update ${raw(table)}
       set last_used_at = now()
-      where id = ${id}
-        and (last_used_at is null or ${isLongAgo(raw('last_used_at'), raw(`interval '10 minutes'`))})
+      where id = ${id} and (last_used_at is null or ${isLongAgo(raw('last_used_at'), raw(`interval '10 minutes'`))})
       returning user_id
     `,
   )
