@@ -27,6 +27,7 @@ function inItsFormat(error: unknown, answer: WireAnswer): WireAnswer {
 const codeOf = (status: number): Code => {
   if (status === 413) return 'SIZE_INVALID'
   if (status === 429) return 'TOOMANYREQUESTS'
+  if (status === 401) return 'UNAUTHORIZED'
   if (status === 403) return 'DENIED'
   if (status === 404) return 'NAME_UNKNOWN'
   if (status >= 500) return status === 500 ? 'UNKNOWN' : 'UNAVAILABLE'
