@@ -104,7 +104,7 @@ export const tokenRoutes = [
     returns: NewPersonalAccessToken,
     async handle({ params, ctx }) {
       const { id, kind } = await shown(ctx)
-      // Its user could extend it without end, whom an administrator gave it for some time.
+      // An administrator made it for a limited time: its user could extend that for ever.
       if (kind === 'impersonation') throw forbidden()
       return rotateToken(ctx, id, params.expires_at)
     },
