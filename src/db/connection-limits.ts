@@ -1,5 +1,5 @@
 /** Maximum connections of one process to the database, by their use (`openDatabase`). */
-export const connectionLimits = { readers: 3, keyReaders: 2, pageReaders: 3, writers: 10 } as const
+export const connectionLimits = { readers: 3, keyReaders: 2, pageReaders: 3, writers: 9, singleWriters: 3 } as const
 
 /** One that listens. */
 const forNotifications = 1

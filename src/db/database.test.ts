@@ -164,6 +164,34 @@ test('statements that take long on half of the connections do not hold up others
   await Promise.all(long)
 })
 
+test('statements that wait for a lock hold up neither reads nor the changes of others', async ({ world }) => {
+  await using db = openDatabase(world.databaseUrl, { readers: 2 })
+  await world.db.run(raw('create table held (id integer primary key, value integer)'))
+  try {
+    await world.db.run(raw('insert into held values (1, 0), (2, 0)'))
+    const set = (id: number) => sql`update held set value = value + 1 where id = ${id}`
+    const { waiting } = await world.db.transaction(async (tx) => {
+      await tx.run(raw('select from held where id = 1 for update'))
+      const waiting = Promise.all(
+        Array.from({ length: 12 }, async (_, n) => {
+          // Statements of one turn share a connection.
+          await setTimeout(5 * n)
+          return db.for('user 1').run(n % 2 ? set(1) : raw('select from held where id = 1 for no key update'))
+        }),
+      )
+      await world.waitsForLock()
+      await setTimeout(100)
+      expect(await db.for('user 1').exists(raw('select 1'))).toBe(true)
+      expect(await db.for('user 2').run(set(2))).toBe(1)
+      return { waiting }
+    })
+    expect(await waiting).toHaveLength(12)
+    expect(await db.row({ value: nullable(integer) }, raw('select value from held where id = 1'))).toEqual({ value: 6 })
+  } finally {
+    await world.db.run(raw('drop table held'))
+  }
+})
+
 test('what fails after a commit is reported, and the transaction is not repeated', async ({ world }) => {
   let runs = 0
   const work = world.db.transaction(async (tx) => {

@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { SharedSlots, sumOfLoads } from '../kernel/shares.ts'
 import { openCheck } from './checks.ts'
-import { answerMs, connectionOptions } from './connection.ts'
-import { mapConnectionError } from './connection-errors.ts'
+import { answerMs } from './connection.ts'
 import { connectionLimits } from './connection-limits.ts'
+import { ConnectionPool } from './connection-pool.ts'
 import type { Database, Statement, Tx } from './db.ts'
-import { PipelinedConnection } from './pipelined-connection.ts'
 import { preparedBytesOfWriters } from './prepared-statements.ts'
 import { Reader } from './reader.ts'
 import { SnapshotCache } from './snapshot-cache.ts'
+import { knownText } from './statement.ts'
 import { over, Transaction } from './transaction.ts'
-import { asContended, isRetryable } from './violations.ts'
+import { asContended, isContended, isRetryable } from './violations.ts'
 
 export type DatabaseOptions = {
   /** Pipelined connections for single statements that are none of the following. */
@@ -23,6 +23,8 @@ export type DatabaseOptions = {
   pageReaders?: number
   /** Maximum connections for transactions. */
   writers?: number
+  /** … for single statements that may wait for locks. */
+  singleWriters?: number
   /** Milliseconds without any response after which a connection is closed. */
   answerTimeoutMs?: number
   /** Maximum memory of the server for the prepared statements of one connection. */
@@ -37,9 +39,6 @@ const attempts = 4
 /** Longest pause before the second attempt. */
 const maxPauseMs = 50
 
-/** Time after which an unused connection for transactions is closed: each costs the server 5 to 20 MB. */
-const writerIdleMs = 10_000
-
 /**
  * Single statements in flight. A caller has at most a third of them, and others wait for those of the same connection, which may take half a
  * second each.
@@ -49,9 +48,23 @@ const maxSent = 40
 /** Maximum transactions that wait for a connection, and reads that wait for a slot, of all callers together. */
 const maxWaiting = 1_000
 
+/** Runs `work` again while it fails because of other transactions, up to four times. */
+async function repeated<T>(mayPass: (error: unknown) => boolean, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!mayPass(error)) throw error
+      if (attempt === attempts) throw asContended(error)
+      // Transactions that met in a deadlock would meet again.
+      await sleep(Math.random() * attempt * maxPauseMs)
+    }
+  }
+}
+
 /**
  * Opens the connections on first use. Statements outside a transaction go through the pipelined readers, of which each kind has its own: results come
- * in order, so a token would be looked up after a list.
+ * in order, so a token would be looked up after a list. One that may wait for a lock has a connection of its own while it runs.
  */
 export function openDatabase(
   url: string,
@@ -60,6 +73,7 @@ export function openDatabase(
     keyReaders = connectionLimits.keyReaders,
     pageReaders = connectionLimits.pageReaders,
     writers = connectionLimits.writers,
+    singleWriters = connectionLimits.singleWriters,
     answerTimeoutMs = answerMs,
     preparedBytes,
     cacheBytes,
@@ -79,23 +93,23 @@ export function openDatabase(
     page: new Reader(url, { connections: pageReaders, planning: 'force_generic_plan' }, limits, readerIdleMs),
     other: new Reader(url, { connections: readers, planning: 'auto' }, limits, readerIdleMs),
   }
-  const read = (statement: Statement) => pipelines[statement.onePlan ?? 'other'].query(statement)
-  const pool = new pg.Pool({
-    ...connectionOptions(url, 'writer'),
-    ...{ pipeline: true },
-    max: writers,
-    idleTimeoutMillis: writerIdleMs,
-  })
-  const lines = new WeakMap<pg.ClientBase, PipelinedConnection>()
-  // A connection that breaks leaves the pool, or fails the statement it is used for; without listeners, for idle ones and
-  // for those in use, it would end the process.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => {
-    client.on('error', () => {})
-    lines.set(client, new PipelinedConnection(client as unknown as pg.Client, writerLimits))
-  })
+  const transactions = new ConnectionPool(url, writers, writerLimits)
+  const singles = new ConnectionPool(url, singleWriters, writerLimits)
+  const reads = new SharedSlots('the database', { slots: maxSent, maxWaiting })
+  const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
+  const singleShares = new SharedSlots('the database', { slots: singleWriters, maxWaiting })
 
-  const reading = over(read, check)
+  const read = (statement: Statement) => pipelines[statement.onePlan ?? 'other'].query(statement)
+  /** Runs a statement outside a transaction, in the caller's share. */
+  async function single(statement: Statement, caller = '', signal?: AbortSignal): Promise<pg.QueryResult> {
+    if (!knownText(statement.text).mayWait)
+      return caller === '' ? read(statement) : reads.run(caller, () => read(statement), signal)
+    return repeated(isContended, () =>
+      singleShares.run(caller, () => singles.use((line) => line.query(statement)), signal),
+    )
+  }
+
+  const direct = over((statement) => single(statement), check)
   // It asks what has changed by key.
   const source = {
     query: read,
@@ -105,8 +119,6 @@ export function openDatabase(
   }
   const snapshotCache = new SnapshotCache(source, check, cacheBytes)
 
-  const reads = new SharedSlots('the database', { slots: maxSent, maxWaiting })
-  const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
   const withinTransaction = new AsyncLocalStorage<true>()
 
   /**
@@ -118,47 +130,33 @@ export function openDatabase(
 
   /** Resolves when the work is committed, with the work registered for after the commit, which needs no connection. */
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; conclude: () => Promise<void> }> {
-    const client = await mapConnectionError(pool.connect())
-    let broken = false
-    const transaction = new Transaction(lines.get(client)!, check)
-    let result: T
-    try {
-      result = await work(transaction.tx)
-      await transaction.commit()
-    } catch (error) {
-      await transaction.rollback().catch(() => {
-        broken = true
-      })
-      throw error
-    } finally {
-      client.release(broken)
-    }
+    const { transaction, result } = await transactions.use(async (line, close) => {
+      const transaction = new Transaction(line, check)
+      try {
+        const result = await work(transaction.tx)
+        await transaction.commit()
+        return { transaction, result }
+      } catch (error) {
+        await transaction.rollback().catch(close)
+        throw error
+      }
+    })
     snapshotCache.invalidate()
     return { result, conclude: () => transaction.conclude() }
   }
 
-  async function committed<T>(caller: string, work: (tx: Tx) => Promise<T>): ReturnType<typeof once<T>> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await inShare(caller, () => once(work))
-      } catch (error) {
-        if (!isRetryable(error)) throw error
-        if (attempt === attempts) throw asContended(error)
-        // Transactions that met in a deadlock would meet again.
-        await sleep(Math.random() * attempt * maxPauseMs)
-      }
-    }
-  }
+  const committed = <T>(caller: string, work: (tx: Tx) => Promise<T>) =>
+    repeated(isRetryable, () => inShare(caller, () => once(work)))
 
   return {
-    ...reading,
+    ...direct,
     snapshotCache,
     for(caller, { signal, snapshot } = {}) {
-      if (caller === '') return { ...reading, snapshotCache }
+      if (caller === '') return { ...direct, snapshotCache }
       const cached = <T>(read: () => Promise<T>) => reads.run(caller, read, signal)
       const query = async (statement: Statement) => {
         try {
-          return await reads.run(caller, () => read(statement), signal)
+          return await single(statement, caller, signal)
         } finally {
           snapshot?.forget()
         }
@@ -181,11 +179,15 @@ export function openDatabase(
       await conclude()
       return result
     },
-    loads: () => ({ readers: sumOfLoads(Object.values(pipelines).map(({ load }) => load)), writers: shares.load }),
+    loads: () => ({
+      readers: sumOfLoads(Object.values(pipelines).map(({ load }) => load)),
+      writers: sumOfLoads([shares.load, singleShares.load]),
+    }),
     async [Symbol.asyncDispose]() {
       await Promise.all([
         ...Object.values(pipelines).map((line) => line[Symbol.asyncDispose]()),
-        pool.end(),
+        transactions[Symbol.asyncDispose](),
+        singles[Symbol.asyncDispose](),
         check?.[Symbol.asyncDispose](),
       ])
     },

@@ -33,8 +33,9 @@ export const asContended = (error: unknown): Failure =>
         retryAfterSeconds: 1,
       })
 
-const passing = new Set([codes.serializationFailure, codes.deadlock, codes.foreignKeyViolation])
+/** Whether the server ended the statement because of others that ran at the same time. */
+export const isContended = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && (error.code === codes.serializationFailure || error.code === codes.deadlock)
 
 /** Whether the transaction may succeed if it runs again. A referenced row may have just been deleted, which the next run sees. */
-export const isRetryable = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && passing.has(error.code ?? '')
+export const isRetryable = (error: unknown): boolean => isContended(error) || isReferenceGone(error)

@@ -1,8 +1,11 @@
 import { expect } from 'vitest'
+import { lockRow } from '../../../../test/tables/instance.ts'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { test } from '../../../../test/world.ts'
 import { shareKeyOf } from '../../../access/share-key.ts'
 import { Notifications } from '../../../db/notifications.ts'
 import { maximumAgeMs, TokenAuthenticator } from './authenticate.ts'
+import { touchCredential } from './queries.ts'
 
 test('a revoked token is refused within a second even if the notification is lost', async ({ world }) => {
   let now = 1_000
@@ -16,6 +19,25 @@ test('a revoked token is refused within a second even if the notification is los
   // The cache reads the clock a few times per second.
   await expect.poll(() => authenticator.authenticate(ann.token!)).toEqual({ refused: 'revoked' })
   expect(maximumAgeMs).toBeLessThan(1_000)
+})
+
+test('a use is recorded without a wait for changes of the token or of the account', async ({ world }) => {
+  const ann = await world.user()
+  const { id } = (await world.root.post(`/users/${ann.id}/personal_access_tokens`, { name: 'unused', scopes: ['api'] }))
+    .json
+  const used = async () => (await ann.get(`/personal_access_tokens/${id}`)).json.last_used_at
+  const use = () => touchCredential(world.db, 'access_tokens', id)
+  await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'access_tokens', id)
+    await use()
+  })
+  expect(await used()).toBe(null)
+  await changeUser(world, ann.id, { last_activity_on: null })
+  await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'users', ann.id)
+    await use()
+  })
+  expect(await used()).toEqual(expect.any(String))
 })
 
 test('what was derived from an impersonation token is refused while impersonation is off', async ({ world }) => {

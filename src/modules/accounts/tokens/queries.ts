@@ -21,6 +21,7 @@ import { containing, isLongAgo, raw, type Sql, sql, unexpired } from '../../../d
 import type { DateOnly } from '../../../db/types.ts'
 import { settingFlag } from '../../../settings/queries.ts'
 import { groupLevel, projectLevel } from '../../namespaces/index.ts'
+import { touchAccount } from '../users/state-queries.ts'
 
 /** A user's own; an administrator's to impersonate a user; a bot's for a project or group; or created by signing in. */
 export type TokenKind = 'personal' | 'impersonation' | 'resource' | 'oauth'
@@ -303,25 +304,27 @@ export const findAccounts = (db: Db, ids: readonly number[]): Promise<Credential
   db.rows(credentialRow, sql`select ${accountColumns} from users u where u.id = any(${ids}::bigint[])`)
 
 /**
- * Updates the last use of a credential and its user's day of activity, at most once in ten minutes for each credential. Two statements, because
- * changes of a user lock the user before the credentials.
+ * Updates the last use of a credential and its user's day of activity, at most once in ten minutes for each credential. A locked row is left as it
+ * is: its change may take long. Two statements, because changes of a user lock the user before the credentials.
  */
 export async function touchCredential(db: Db, table: 'access_tokens' | 'ssh_keys', id: number): Promise<void> {
   const used = await db.row(
     { user_id: nullable(integer) },
     sql`
-      update ${raw(table)}
+      update ${raw(table)} c
       set last_used_at = now()
-      where id = ${id} and (last_used_at is null or ${isLongAgo(raw('last_used_at'), raw(`interval '10 minutes'`))})
-      returning user_id
+      from (
+        select id
+        from ${raw(table)}
+        where id = ${id}
+          and (last_used_at is null or ${isLongAgo(raw('last_used_at'), raw(`interval '10 minutes'`))})
+        for no key update skip locked
+      ) unused
+      where c.id = unused.id
+      returning c.user_id
     `,
   )
-  if (!used) return
-  await db.run(sql`
-    update users
-    set last_activity_on = current_date
-    where id = ${used.user_id} and last_activity_on is distinct from current_date
-  `)
+  if (used?.user_id) await touchAccount(db, used.user_id)
 }
 
 export type TokenFilters = {

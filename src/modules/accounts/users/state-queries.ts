@@ -50,12 +50,18 @@ export const isRecentlyActive = async (db: Db, userId: number, days: number): Pr
     `,
   ))!.recent
 
-/** Updates the day of activity, at most once a day. */
+/** Updates the day of activity, at most once a day, and not while the account is locked. */
 export const touchAccount = (db: Db, userId: number): Promise<number> =>
   db.run(
     sql`
-      update users
+      update users u
       set last_activity_on = current_date
-      where id = ${userId} and last_activity_on is distinct from current_date
+      from (
+        select id
+        from users
+        where id = ${userId} and last_activity_on is distinct from current_date
+        for no key update skip locked
+      ) inactive
+      where u.id = inactive.id
     `,
   )
