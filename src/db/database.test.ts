@@ -4,13 +4,24 @@ import { describe, expect } from 'vitest'
 import { eventually, withEnoughTime } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
 import { openDatabase } from './database.ts'
-import { byKey, ofPage, type Statement } from './db.ts'
+import { boundedPage, byKey, ofPage, type Statement } from './db.ts'
 import { integer, notNull, nullable, text } from './row.ts'
 import { raw, sql } from './sql.ts'
 import { proxyOf } from './testing/proxy.ts'
 
 const backend = { pid: integer }
 const ownPid = raw('select pg_backend_pid() as pid')
+
+test('413 to a page whose records are too long, whose connection serves other statements', async ({ world }) => {
+  await using db = openDatabase(world.databaseUrl, { pageReaders: 1 })
+  const long = (rows: number) => ofPage(sql`select repeat('x', 1000000) as text from generate_series(1, ${rows})`)
+  await expect(db.rows({ text: nullable(text) }, boundedPage(long(60)))).rejects.toMatchObject({ kind: 'too_large' })
+  const [some, unbounded] = await Promise.all([
+    db.rows({ text: nullable(text) }, boundedPage(long(30))),
+    db.rows({ text: nullable(text) }, long(60)),
+  ])
+  expect([some.length, unbounded.length]).toEqual([30, 60])
+})
 
 test('a connection lost in a transaction fails only that transaction', async ({ world }) => {
   const transaction = world.db.transaction(async (tx) => {

@@ -7,6 +7,8 @@ import type { Sql } from './sql.ts'
 export type Statement = Pick<Sql, 'text' | 'values'> & {
   /** One plan is best for all values: of what keys lead to (`byKey`), or of a page (`ofPage`). */
   readonly onePlan?: 'key' | 'page'
+  /** It fails with `too_large` if its rows have more bytes. */
+  readonly maxBytes?: number | undefined
 }
 
 /**
@@ -19,7 +21,26 @@ export const byKey = ({ text, values }: Statement): Statement => ({ text, values
  * A statement that finds a page of a list, or reads its records, with one plan for all values as `byKey`. It takes longer than one row: outside
  * transactions, statements by key do not wait for it.
  */
-export const ofPage = ({ text, values }: Statement): Statement => ({ text, values, onePlan: 'page' })
+export const ofPage = ({ text, values, maxBytes }: Statement): Statement => ({
+  text,
+  values,
+  onePlan: 'page',
+  maxBytes,
+})
+
+/**
+ * Maximum bytes of the rows of a page. More than a page of the default size with the longest texts, and more than `longestPage` of notes with its last
+ * discussion.
+ */
+const pageBytes = 40 * 1024 * 1024
+
+/** A statement that reads the records of one page, which `too_large` refuses if they are long. */
+export const boundedPage = ({ text, values, onePlan }: Statement): Statement => ({
+  text,
+  values,
+  ...(onePlan && { onePlan }),
+  maxBytes: pageBytes,
+})
 
 /**
  * Projects and groups of all rows that a cached row depends on, of the tables whose changes are recorded by holder (`TableCatalogue`); all groups if

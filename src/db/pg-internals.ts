@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { pageTooLarge } from '../kernel/failure.ts'
 import type { Statement } from './db.ts'
 import type { Prepared, PreparedStatements } from './prepared-statements.ts'
 
@@ -82,9 +83,11 @@ function silent(connection: object): object {
 class Read extends pg.Query {
   readonly #prepared: Prepared<Columns> | undefined
   readonly #closed: readonly string[]
+  readonly #maxBytes: number
+  #bytes = 0
 
   constructor(
-    { text, values }: Statement,
+    { text, values, maxBytes = Number.POSITIVE_INFINITY }: Statement,
     prepared: Prepared<Columns> | undefined,
     closed: readonly string[],
     done: (error: Error | undefined, result: unknown) => void,
@@ -92,6 +95,7 @@ class Read extends pg.Query {
     super({ text, values, ...(prepared && { name: prepared.name }) }, undefined as never, done as never)
     this.#prepared = prepared
     this.#closed = closed
+    this.#maxBytes = maxBytes
   }
 
   prepare(connection: object): void {
@@ -109,11 +113,16 @@ class Read extends pg.Query {
     if (this.#prepared) this.#prepared.columns = { fields, _parsers, _prebuiltEmptyResultObject }
   }
 
-  handleDataRow({ fields }: { fields: readonly unknown[] }): void {
+  handleDataRow({ fields, length }: { fields: readonly unknown[]; length: number }): void {
     const self = this as unknown as Internals
+    if (self._canceledDueToError) return
+    this.#bytes += length
     try {
+      if (this.#bytes > this.#maxBytes) throw pageTooLarge()
       self._result.rows.push(self._result.parseRow(fields))
     } catch (error) {
+      // The rows that follow still arrive.
+      self._result.rows = []
       self._canceledDueToError = error
     }
   }

@@ -2,10 +2,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect } from 'vitest'
 import { test, type World } from '../../test/world.ts'
+import { boundedPage } from './db.ts'
 import { readChanges } from './known-changes.ts'
 import { Moment } from './moment.ts'
 import { RequestSnapshot } from './request-snapshot.ts'
-import { integer, text } from './row.ts'
+import { integer, nullable, text } from './row.ts'
 import { sql } from './sql.ts'
 import { rowCache } from './testing/row-cache.ts'
 
@@ -205,6 +206,29 @@ describe('the row cache', () => {
     reads.sent.length = 0
     expect(await read()).toBe(rows)
     expect(reads.sent).toEqual([snapshotCheck])
+  })
+
+  test('a page that is too large fails no other one that shares some of its reads', async ({ world }) => {
+    await using reads = await rowCache(world)
+    const longs = { id: integer, long: nullable(text) }
+    const statementOf = (ids: readonly number[]) =>
+      boundedPage(sql`select id, repeat('x', 1000000) as long from unnest(${ids}::bigint[]) as id`)
+    const page = (size: number) =>
+      reads.snapshotCache.byId(
+        longs,
+        Array.from({ length: size }, (_, index) => index + 1),
+        statementOf,
+      )
+    const large = { status: 'rejected', reason: { kind: 'too_large' } }
+    const first = page(60)
+    first.catch(() => {})
+    await turn()
+    // Both wait for the first. Then the second reads, and the third shares that.
+    expect(await Promise.allSettled([first, page(60), page(20)])).toMatchObject([
+      large,
+      large,
+      { status: 'fulfilled', value: { size: 20 } },
+    ])
   })
 
   test('a cached row is never older than the last commit before the read', async ({ world }) => {

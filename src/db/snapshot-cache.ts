@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { isTooLarge } from '../kernel/failure.ts'
 import { beginCheck, type StatementCheck } from './checks.ts'
 import { type CachedReads, type HoldersOf, ofPage, type Statement } from './db.ts'
 import { KnownChanges, moment, type Source } from './known-changes.ts'
@@ -150,10 +151,17 @@ export class SnapshotCache implements CachedReads {
     const missing = keys.filter((key) => !found.has(key))
     if (missing.length === 0) return found
     // A read in progress now began after this call, so its rows are current.
-    const readings = new Set(missing.flatMap((key) => this.#reading.get(key) ?? []))
+    const shared = new Set(missing.flatMap((key) => this.#reading.get(key) ?? []))
     const unread = missing.filter((key) => !this.#reading.has(key))
-    if (unread.length > 0) readings.add(this.#read(unread, read))
-    for (const rowsOfKeys of await Promise.all(readings))
+    const own = unread.length > 0 ? [this.#read(unread, read)] : []
+    /** If others read more of them than one page has, only those that are missing here are read. */
+    const others = [...shared].map((reading) =>
+      reading.catch((error) => {
+        if (!isTooLarge(error)) throw error
+        return read(missing.filter((key) => !unread.includes(key)))
+      }),
+    )
+    for (const rowsOfKeys of await Promise.all([...own, ...others]))
       for (const key of missing) {
         const rows = rowsOfKeys.get(key)
         if (!rows) continue
@@ -173,7 +181,7 @@ export class SnapshotCache implements CachedReads {
 
   /** Rows, and a function that caches some of them under a key. */
   async #query<S extends Shape>(
-    { text, values, onePlan }: Statement,
+    { text, values, onePlan, maxBytes }: Statement,
     holdersOf: HoldersOf<S> | undefined,
   ): Promise<{ rows: readonly Row[]; keep: (key: string, rows: Rows) => Rows }> {
     const catalogue = await this.#catalogueNow()
@@ -183,6 +191,7 @@ export class SnapshotCache implements CachedReads {
       text: `select cached.*, ${moment.text} as snapshot from (${text}) as cached`,
       values,
       ...(onePlan && { onePlan }),
+      maxBytes,
     })
     for (const row of rows as readonly Row[]) {
       this.#check?.freeze(row)

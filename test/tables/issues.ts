@@ -84,7 +84,7 @@ export const addDatedMilestones = (
 export const changeIssue = (
   world: World,
   id: number | readonly number[],
-  values: { readonly [column in 'confidential' | 'state']?: Value },
+  values: { readonly [column in 'confidential' | 'state' | 'description']?: Value },
 ) => change(world, 'issues', { id }, values)
 
 /** Deletes the rows themselves, without what follows. */

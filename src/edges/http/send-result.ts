@@ -5,7 +5,7 @@ import { type Entity, presentAll } from '../../api/entity.ts'
 import type { Page, Paged } from '../../api/page.ts'
 import { isCachedEntity, textsOfRows } from '../../api/pure-entity.ts'
 import { RecordText } from '../../api/record-texts.ts'
-import { Failure, notFound } from '../../kernel/failure.ts'
+import { notFound, pageTooLarge } from '../../kernel/failure.ts'
 import { bytesOf, type Exchange, type Headers } from './answer.ts'
 import type { HttpContext } from './context.ts'
 import { statusOf } from './declared.ts'
@@ -58,6 +58,8 @@ export async function sendResult(
   const texts = await cachedTexts(shape, rows, ctx)
   if (texts) {
     if (!paged && texts.length === 0) throw notFound(e.subject.what)
+    if (paged && texts.length > 1 && texts.reduce((sum, { bytes }) => sum + bytes.length, 0) > maxPageBytes)
+      throw pageTooLarge()
     if (context.onAnswer)
       context.onAnswer(e.method, e.path, shownStatus, JSON.parse(bytesOf(texts, e.paged === true).toString()))
     return output.records(shownStatus, texts, e.paged === true, headers)
@@ -72,12 +74,12 @@ export async function sendResult(
   }
 }
 
+/** Maximum bytes of a page of serialized records, each of which may have been read by itself. */
+const maxPageBytes = 64 * 1024 * 1024
+
 /** V8 makes no text of more than half a gigabyte. */
 const isTextTooLong = (error: unknown): error is RangeError =>
   error instanceof RangeError && error.message === 'Invalid string length'
-
-const pageTooLarge = (cause: RangeError): Failure =>
-  new Failure('too_large', 'The records are too large for one list: use a lower per_page', { cause })
 
 /** The texts of rows; undefined if they are not cached. */
 async function cachedTexts(

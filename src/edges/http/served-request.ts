@@ -7,7 +7,7 @@ import { ParameterError } from '../../api/params/parameter-error.ts'
 import type { RawParams } from '../../api/params/raw.ts'
 import type { Tx } from '../../db/db.ts'
 import { RequestSnapshot } from '../../db/request-snapshot.ts'
-import { Failure, notFound, refused, unauthenticated } from '../../kernel/failure.ts'
+import { Failure, isTooLarge, notFound, refused, unauthenticated } from '../../kernel/failure.ts'
 import { requireTerms } from '../../modules/instance/index.ts'
 import { admit, authenticated, type Visitor } from './admit.ts'
 import type { Exchange, Headers } from './answer.ts'
@@ -101,7 +101,7 @@ export class ServedRequest {
       tmpDir: context.uploadsDir,
     }).catch((error: unknown) => {
       // Anonymous callers lack the ability in any case, so the rest of the body is not read.
-      if (caller === null && needsAccount(rule) && isTooMuch(error)) throw unauthenticated()
+      if (caller === null && needsAccount(rule) && isTooLarge(error)) throw unauthenticated()
       throw error
     }))
     if (this.#token === undefined) {
@@ -251,8 +251,6 @@ export class ServedRequest {
     logAnswer(this.#endpoint.context.log, this.#exchange, this.#caller)
   }
 }
-
-const isTooMuch = (error: unknown): boolean => error instanceof Failure && error.kind === 'too_large'
 
 /** The key of a request that should take effect once, as the client chose it. */
 function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {

@@ -1,7 +1,7 @@
 import type { List } from '../../../api/list.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
-import { Failure } from '../../../kernel/failure.ts'
+import { pageTooLarge } from '../../../kernel/failure.ts'
 import { type DiscussionRow, listedDiscussionRow, listedNoteRow, type NoteRow } from './record-queries.ts'
 import { listedFoundNoteRow } from './search-queries.ts'
 
@@ -13,8 +13,7 @@ function complete<Listed extends object, Row extends Listed>(
   { rows, ...paged }: Paged<Listed>,
   hasContent: (row: Listed) => row is Row,
 ): Paged<Row> {
-  if (!rows.every(hasContent))
-    throw new Failure('too_large', 'The records are too large for one list: use a lower per_page')
+  if (!rows.every(hasContent)) throw pageTooLarge()
   return { ...paged, rows }
 }
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { Db } from '../../../db/db.ts'
+import { boundedPage, type Db } from '../../../db/db.ts'
 import {
   boolean,
   date,
@@ -109,4 +109,4 @@ export const findEpicRecord = (db: Db, caller: Caller, epicId: number): Promise<
 
 /** Several records as in lists, unordered. */
 export const findEpicRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<EpicRecordRow[]> =>
-  db.rows(epicRecordRow, sql`${epicSelect(caller)} where m.id = any(${ids}::bigint[])`)
+  db.rows(epicRecordRow, boundedPage(sql`${epicSelect(caller)} where m.id = any(${ids}::bigint[])`))

@@ -35,6 +35,28 @@ test.for(['public', 'internal', 'private'] as const)(
   },
 )
 
+test('413 to a page of long issues, of the project, found, or to do; a lower per_page reads all', async ({ world }) => {
+  const ann = await world.user()
+  const project = await world.project({ members: [[ann, 'developer']] })
+  const at = `/projects/${project.id}/issues`
+  const made: number[] = []
+  for (let count = 0; count < 45; count++) {
+    const { id, iid } = (await ann.post(at, { title: 'Long' })).json
+    await ann.post(`${at}/${iid}/todo`)
+    made.unshift(id)
+  }
+  await changeIssue(world, made, { description: 'x'.repeat(1_000_000) })
+  for (const list of [at, `/projects/${project.id}/search?scope=issues&search=Long`, '/todos']) {
+    const query = list.includes('?') ? '&' : '?'
+    expect(await ann.get(`${list}${query}per_page=100`)).toMatchObject({
+      status: 413,
+      json: { message: '413 The records are too large for one list: use a lower per_page' },
+    })
+  }
+  const pages = [await ann.get(at), await ann.get(`${at}?page=2`), await ann.get(`${at}?page=3`)]
+  expect(pages.flatMap(ids)).toEqual(made)
+})
+
 describe('GET /projects/:id/issues', () => {
   test('D3-ISSUES-STATE-ABSENT, D3-ISSUE-STATES: issues of every state, newest first, in the form of one issue', async ({
     world,

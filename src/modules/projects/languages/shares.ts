@@ -5,7 +5,7 @@ import { readBlob } from '../../../git/objects/blobs.ts'
 import { listSizedFiles, type SizedFile } from '../../../git/objects/sized-files.ts'
 import { findEntry } from '../../../git/objects/trees.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { Failure } from '../../../kernel/failure.ts'
+import { isTooLarge } from '../../../kernel/failure.ts'
 import { Turns } from '../../../kernel/turns.ts'
 import { Linguist, LinguistEnded } from './linguist.ts'
 
@@ -194,7 +194,7 @@ const extensionOf = (path: string): string => /\.[^./]+$/.exec(path)?.[0].toLowe
 /** Text from the beginning of a file; `undefined` if it is binary or gone. */
 async function beginningOf(repo: Repository, { oid }: SizedFile): Promise<string | undefined> {
   const blob = await readBlob(repo, oid, { maxBytes: maxReadBytes }).catch((error: unknown) => {
-    if (error instanceof Failure && error.kind === 'too_large') return undefined
+    if (isTooLarge(error)) return undefined
     throw error
   })
   if (!blob || blob.content.subarray(0, 8000).includes(0)) return undefined

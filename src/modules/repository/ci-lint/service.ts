@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { decodeText } from '../../../git/format/text.ts'
 import { readBlob } from '../../../git/objects/blobs.ts'
 import { findEntry } from '../../../git/objects/trees.ts'
-import { Failure, notFound } from '../../../kernel/failure.ts'
+import { isTooLarge, notFound } from '../../../kernel/failure.ts'
 import { openRepository, type ProjectRow } from '../../projects/index.ts'
 import { defaultRef, findCommitId } from '../commits/revision.ts'
 import { checkPipeline } from './check.ts'
@@ -24,7 +24,7 @@ export async function filesAt(ctx: Ctx, project: ProjectRow, ref: string | undef
       const blob = await readBlob(repo, entry.oid, { maxBytes })
       return blob ? { text: decodeText(blob.content) } : missing
     } catch (error) {
-      if (error instanceof Failure && error.kind === 'too_large') return { error: tooLarge }
+      if (isTooLarge(error)) return { error: tooLarge }
       throw error
     }
   }

@@ -8,7 +8,7 @@ import { readBlob } from '../../../git/objects/blobs.ts'
 import { newPointers, parsePointer, pointerText } from '../../../git/objects/pointers.ts'
 import type { TreeEdit } from '../../../git/objects/tree-edit.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { Failure } from '../../../kernel/failure.ts'
+import { isTooLarge } from '../../../kernel/failure.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { addFiles, linkFrom, openStorage, requireSize, storeBytes } from '../../pushes/index.ts'
 
@@ -74,7 +74,7 @@ async function attributesIn(repo: Repository, oid: Oid): Promise<string | undefi
   try {
     return (await readBlob(repo, oid, { maxBytes: maxAttributesBytes }))?.content.toString('utf8')
   } catch (error) {
-    if (error instanceof Failure && error.kind === 'too_large') return undefined
+    if (isTooLarge(error)) return undefined
     throw error
   }
 }

@@ -6,7 +6,7 @@ import { listTree } from '../../../git/objects/tree-listing.ts'
 import { readTree, type TreeEntry } from '../../../git/objects/trees.ts'
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { Failure, notFound } from '../../../kernel/failure.ts'
+import { Failure, isTooLarge, notFound, pageTooLarge } from '../../../kernel/failure.ts'
 import { Turns } from '../../../kernel/turns.ts'
 import { type PageName, pageAt } from './page-names.ts'
 
@@ -121,7 +121,7 @@ export async function withContents(
   for (const page of pages) {
     const content = await contentOf(repo, page).catch(unlessTooLarge)
     left -= Buffer.byteLength(content ?? '')
-    if (left < 0) throw new Failure('too_large', 'The pages are too large for one list: use a lower per_page')
+    if (left < 0) throw pageTooLarge()
     found.push({ ...page, content })
   }
   return found
@@ -129,5 +129,5 @@ export async function withContents(
 
 /** For `contentOf`: undefined instead of a failure because of the size. */
 export function unlessTooLarge(error: unknown): undefined {
-  if (!(error instanceof Failure) || error.kind !== 'too_large') throw error
+  if (!isTooLarge(error)) throw error
 }
