@@ -98,6 +98,9 @@ export function openDatabase(
   const reads = new SharedSlots('the database', { slots: maxSent, maxWaiting })
   const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
   const singleShares = new SharedSlots('the database', { slots: singleWriters, maxWaiting })
+  const withinTransaction = new AsyncLocalStorage<true>()
+  /** A transaction, or a single statement, inside another would wait for the slot that its own caller occupies. */
+  const sharerOf = (caller: string) => (withinTransaction.getStore() ? '' : caller)
 
   const read = (statement: Statement) => pipelines[statement.onePlan ?? 'other'].query(statement)
   /** Runs a statement outside a transaction, in the caller's share. */
@@ -105,7 +108,7 @@ export function openDatabase(
     if (!knownText(statement.text).mayWait)
       return caller === '' ? read(statement) : reads.run(caller, () => read(statement), signal)
     return repeated(isContended, () =>
-      singleShares.run(caller, () => singles.use((line) => line.query(statement)), signal),
+      singleShares.run(sharerOf(caller), () => singles.use((line) => line.query(statement)), signal),
     )
   }
 
@@ -119,14 +122,9 @@ export function openDatabase(
   }
   const snapshotCache = new SnapshotCache(source, check, cacheBytes)
 
-  const withinTransaction = new AsyncLocalStorage<true>()
-
-  /**
-   * Runs `work` when the caller's share of the connections has room. The service's own work is limited only by the pool, and so is
-   * a transaction inside another: it would wait for the slot that its own caller occupies.
-   */
+  /** Runs `work` when the caller's share of the connections has room. The service's own work is limited only by the pool. */
   const inShare = <T>(caller: string, work: () => Promise<T>): Promise<T> =>
-    shares.run(withinTransaction.getStore() ? '' : caller, () => withinTransaction.run(true, work))
+    shares.run(sharerOf(caller), () => withinTransaction.run(true, work))
 
   /** Resolves when the work is committed, with the work registered for after the commit, which needs no connection. */
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; conclude: () => Promise<void> }> {

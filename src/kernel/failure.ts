@@ -85,8 +85,8 @@ export const rowNotFound = (): Failure => new Failure('not_found', 'Not found')
 export const unauthenticated = (): Failure => new Failure('unauthenticated', 'Unauthorized')
 
 /** A page of records that is not made in memory. */
-export const pageTooLarge = (cause?: unknown): Failure =>
-  new Failure('too_large', 'The records are too large for one list: use a lower per_page', { cause })
+export const pageTooLarge = (): Failure =>
+  new Failure('too_large', 'The records are too large for one list: use a lower per_page')
 
 export const isTooLarge = (error: unknown): boolean => error instanceof Failure && error.kind === 'too_large'
 

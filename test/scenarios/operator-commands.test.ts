@@ -85,7 +85,7 @@ describe('stithy doctor', () => {
     expect(code).toBe(0)
     expect(about('Database', out)).toEqual([
       expect.stringMatching(/^ok PostgreSQL/),
-      expect.stringMatching(/^warning accepts \d+ connections, and Stithy opens up to 428/),
+      expect.stringMatching(/^warning accepts \d+ connections, and Stithy opens up to 472/),
     ])
   })
 

@@ -37,15 +37,6 @@ export const addLongReplies = (world: World, discussionId: string, count: number
     [discussionId, count],
   )
 
-/** Adds a note to a discussion, of this many control characters, each of which has six characters in JSON. */
-export const addEscapedReply = (world: World, discussionId: string, length: number) =>
-  world.rows(
-    `insert into notes (project_id, merge_request_id, author_id, discussion_id, threaded, body)
-     select n.project_id, n.merge_request_id, n.author_id, n.discussion_id, true, repeat(chr(1), $2)
-     from notes n where n.discussion_id = $1`,
-    [discussionId, length],
-  )
-
 export const resolveThread = (world: World, discussion_id: string) =>
   change(world, 'notes', { discussion_id }, { resolved_at: now })
 

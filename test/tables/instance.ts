@@ -67,7 +67,7 @@ export const isUnlocked = async (
   tx: Tx,
   table: string,
   id: number,
-  strength: 'update' | 'no key update' = 'no key update',
+  strength: 'update' | 'no key update' | 'key share' = 'no key update',
 ): Promise<boolean> =>
   (await tx.run(sql`select from ${raw(table)} where id = ${id} for ${raw(strength)} skip locked`)) > 0
 

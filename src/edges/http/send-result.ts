@@ -67,19 +67,11 @@ export async function sendResult(
   const records = await presentAll(shape as Entity<unknown>, rows, ctx)
   const answered = e.paged ? records : records[0]
   context.onAnswer?.(e.method, e.path, shownStatus, answered)
-  try {
-    output.json(shownStatus, answered, headers)
-  } catch (error) {
-    throw paged && isTextTooLong(error) ? pageTooLarge(error) : error
-  }
+  output.json(shownStatus, answered, headers)
 }
 
 /** Maximum bytes of a page of serialized records, each of which may have been read by itself. */
 const maxPageBytes = 64 * 1024 * 1024
-
-/** V8 makes no text of more than half a gigabyte. */
-const isTextTooLong = (error: unknown): error is RangeError =>
-  error instanceof RangeError && error.message === 'Invalid string length'
 
 /** The texts of rows; undefined if they are not cached. */
 async function cachedTexts(

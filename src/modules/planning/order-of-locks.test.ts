@@ -240,6 +240,25 @@ describe('promotions to one group take turns, so that two do not wait for each o
   })
 })
 
+describe('a promotion locks what has the label or milestone before a reference to that would wait:', () => {
+  test.for(['labels', 'milestones'] as const)('of %s', async (table, { world }) => {
+    const project = await world.project({ group: await world.group() })
+    const promoted = `/projects/${project.id}/${table}`
+    const { id } = (await world.root.post(promoted, { name: 'Next', title: 'Next', color: 'red' })).json
+    const issues = `/projects/${project.id}/issues`
+    const has = table === 'labels' ? { labels: 'Next' } : { milestone_id: id }
+    const issue = (await world.root.post(issues, { title: 'Issue', ...has })).json
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'issues', issue.id, 'no key update')
+      const waiting = world.root[table === 'labels' ? 'put' : 'post'](`${promoted}/${id}/promote`)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, table, id, 'key share') }
+    })
+    expect((await waiting).status).toBeLessThan(300)
+    expect(unlocked).toBe(true)
+  })
+})
+
 describe('what is deleted is not locked yet, so that it and what is added to it do not wait for each other,', () => {
   test('while the deletion of an issue waits for what is added to it', async ({ world }) => {
     const { issue, at } = await planned(world)

@@ -31,8 +31,12 @@ export async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** Below the range of ephemeral ports, of which an outgoing connection may take any free one. */
-const ports = { first: 12_000, count: 20_000 }
+/**
+ * Ports of this test worker: another one might begin to listen on a port before it is used here. Below the range of ephemeral ports, of which an
+ * outgoing connection may take any free one.
+ */
+const ports = { first: 12_000 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 10) * 2_000, count: 2_000 }
+/** Another run of the tests probably uses others. */
 let nextPort = (process.pid * 97) % ports.count
 
 /** A free port that this process has not returned recently. */

@@ -34,16 +34,23 @@ export const updateLabel = async (tx: Tx, id: number, { name, color, description
     where id = ${id} and (title, color, description) is distinct from (${name}, ${color}, ${description}::text)
   `)) > 0
 
-/** Deletes a label. What has it is locked before its rows are, as by those who change it. */
-export async function deleteLabel(tx: Tx, id: number): Promise<void> {
+/** Locks what has these labels, as those do who change its labels. */
+export async function lockLabelled(tx: Tx, labelIds: readonly number[]): Promise<void> {
   for (const type of scheduledTypes)
     await tx.run(sql`
       select
       from ${tableOf(type)} m
-      where m.id in (select ml.${columnOf(type)} from ${labelsTableOf(type)} ml where ml.label_id = ${id})
+      where m.id in (
+        select ml.${columnOf(type)} from ${labelsTableOf(type)} ml where ml.label_id = any(${labelIds}::bigint[])
+      )
       order by m.id
       for no key update
     `)
+}
+
+/** Deletes a label. What has it is locked before its rows are, as by those who change it. */
+export async function deleteLabel(tx: Tx, id: number): Promise<void> {
+  await lockLabelled(tx, [id])
   // With what has it, which may be every issue of a large group.
   await tx.allowLongStatements()
   await tx.run(sql`delete from labels where id = ${id}`)

@@ -4,6 +4,7 @@ import { raw, sql } from '../../../db/sql.ts'
 import { columnOf, labelsTableOf, plannedTypes } from '../../discussion/index.ts'
 import { within } from '../../namespaces/index.ts'
 import { type LabelUse, labelUseRow } from '../order-copies/queries.ts'
+import { lockLabelled } from './edit-queries.ts'
 import type { LabelReferenceRow } from './queries.ts'
 
 /** The group's label with this title; created like `label` if missing. */
@@ -23,7 +24,10 @@ export const ensureGroupLabel = async (
     `,
   ))!.id
 
-/** Labels with this title in projects below a group, locked until they are deleted. */
+/**
+ * Labels with this title in projects below a group, locked until they are deleted. What has them is locked before: who changes its labels locks it, and
+ * then refers to them.
+ */
 export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): Promise<number[]> => {
   const rows = await tx.rows(
     { id: integer },
@@ -36,10 +40,15 @@ export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): P
         -- The index knows them in lower case.
       where lower(l.title) = lower(${title}) and l.title = ${title}
       order by l.id
-      for update of l
+      for no key update of l
     `,
   )
-  return rows.map(({ id }) => id)
+  const ids = rows.map(({ id }) => id)
+  // It may be every issue of a large group.
+  await tx.allowLongStatements()
+  await lockLabelled(tx, ids)
+  await tx.run(sql`select from labels where id = any(${ids}::bigint[]) order by id for update`)
+  return ids
 }
 
 /**
@@ -48,8 +57,6 @@ export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): P
  */
 export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], labelId: number): Promise<LabelUse[]> {
   const gone = sql`label_id = any(${labelIds}::bigint[])`
-  // They may be on every issue of a large group.
-  await tx.allowLongStatements()
   for (const type of plannedTypes) {
     const [table, column] = [labelsTableOf(type), columnOf(type)]
     await tx.run(sql`

@@ -45,18 +45,13 @@ export async function insertMilestone(
  * Locks one of its own milestones until the transaction ends. Those who edit its issues do not wait for an edit of it, which waits for them;
  * those who assign it do.
  */
-export const lockMilestone = (
-  tx: Tx,
-  holder: ProjectOrGroupHolder,
-  id: number,
-  to: 'edit' | 'replace',
-): Promise<HeldMilestone | undefined> =>
+export const lockMilestone = (tx: Tx, holder: ProjectOrGroupHolder, id: number): Promise<HeldMilestone | undefined> =>
   tx.row(
     heldMilestoneRow,
     sql`
       select ms.id, ms.iid, ms.title, ms.description, ms.start_date, ms.due_date, ms.state
       from milestones ms
-      where ms.id = ${id} and ${heldBy('ms', holder)} for ${raw(to === 'edit' ? 'no key update' : 'update')}
+      where ms.id = ${id} and ${heldBy('ms', holder)} for no key update
     `,
   )
 
@@ -76,10 +71,17 @@ export const updateMilestone = async (
       )
   `)) > 0
 
+/** Locks what has these milestones, as those do who edit it. */
+async function lockWithMilestone(tx: Tx, ids: readonly number[]): Promise<void> {
+  for (const type of scheduledTypes)
+    await tx.run(sql`
+      select from ${tableOf(type)} m where m.milestone_id = any(${ids}::bigint[]) order by m.id for no key update
+    `)
+}
+
 /** Deletes a milestone. What has it is locked before it is locked against references, as by those who edit that. */
 export async function deleteMilestone(tx: Tx, id: number): Promise<void> {
-  for (const type of scheduledTypes)
-    await tx.run(sql`select from ${tableOf(type)} m where m.milestone_id = ${id} order by m.id for no key update`)
+  await lockWithMilestone(tx, [id])
   await tx.run(sql`delete from milestones where id = ${id}`)
 }
 
@@ -87,7 +89,10 @@ export async function deleteMilestone(tx: Tx, id: number): Promise<void> {
 export const isTitleTaken = (tx: Tx, holder: ProjectOrGroupHolder, caller: Caller, title: string): Promise<boolean> =>
   tx.exists(sql`select from milestones ms where ms.title = ${title} and ${around('ms', holder, caller)} limit 1`)
 
-/** Milestones with this title in projects below a group, locked until they are deleted. */
+/**
+ * Milestones with this title in projects below a group, locked until they are deleted. What has them is locked before: who takes it out of its milestone locks
+ * it, and then refers to that.
+ */
 export async function lockMilestonesBelow(tx: Tx, groupId: number, title: string): Promise<number[]> {
   const rows = await tx.rows(
     { id: integer },
@@ -99,10 +104,13 @@ export async function lockMilestonesBelow(tx: Tx, groupId: number, title: string
         join namespaces g on g.id = ${groupId} and ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
       where ms.title = ${title}
       order by ms.id
-      for update of ms
+      for no key update of ms
     `,
   )
-  return rows.map(({ id }) => id)
+  const ids = rows.map(({ id }) => id)
+  await lockWithMilestone(tx, ids)
+  await tx.run(sql`select from milestones where id = any(${ids}::bigint[]) order by id for update`)
+  return ids
 }
 
 export const deleteMilestones = (tx: Tx, ids: readonly number[]): Promise<number> =>

@@ -94,8 +94,8 @@ export async function createMilestone(
 }
 
 /** Throws if there is no such milestone, or the caller has lost the permission during the wait for the lock. */
-async function lockOwn(...[tx, holder, id, to]: Parameters<typeof lockMilestone>): Promise<HeldMilestone> {
-  const held = await lockMilestone(tx, holder, id, to)
+async function lockOwn(...[tx, holder, id]: Parameters<typeof lockMilestone>): Promise<HeldMilestone> {
+  const held = await lockMilestone(tx, holder, id)
   await tx.requirePermission?.()
   if (!held) throw rowNotFound()
   return held
@@ -113,7 +113,7 @@ export async function editMilestone(
 ): Promise<DatedMilestoneRow> {
   await ctx
     .transaction(async (tx) => {
-      const held = await lockOwn(tx, holder, id, 'edit')
+      const held = await lockOwn(tx, holder, id)
       const values = valuesAfter(held, input, state_event && stateAfter[state_event])
       check('update', values)
       if (values.title !== held.title && (await isTitleTaken(tx, holder, ctx.actor, values.title)))
@@ -142,7 +142,7 @@ const valuesAfter = (
 
 export async function removeMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const held = await lockOwn(tx, holder, id, 'edit')
+    const held = await lockOwn(tx, holder, id)
     await deleteMilestone(tx, id)
     await record(ctx, tx, 'milestone_deleted', holder, held)
   })
@@ -157,7 +157,7 @@ export async function promoteMilestone(ctx: Ctx, project: ProjectSubject, id: nu
   const made = await ctx
     .transaction(async (tx) => {
       const holder = await holdGroupAround(tx, ctx, project.id, 'Project does not belong to a group.')
-      const held = await lockOwn(tx, own, id, 'replace')
+      const held = await lockOwn(tx, own, id)
       await requireOfGroup({ ...ctx, db: tx }, holder.id, 'admin_milestone')
       if (await isTitleTaken(tx, holder, ctx.actor, held.title)) throw invalid(`Title ${used}`)
       const promoted = await insertMilestone(tx, holder, held)

@@ -69,12 +69,22 @@ test('an image whose layers went with the repository is refused, not lost', asyn
 })
 
 test('uploads that begin after the deletion of their repository are in one new repository', async ({ world }) => {
-  const { project, registry, id } = await prepare(world)
-  const begin = () => registry.send('POST', 'blobs/uploads/')
-  const begun = await pushesDuringDeletion(world, project, id, [begin, begin, begin])
+  const { project, id } = await prepare(world)
+  // Of one caller, a single statement waits at a time.
+  const callers = [await world.user({ admin: true }), await world.user({ admin: true })]
+  const registries = await Promise.all(
+    [world.root, ...callers].map((caller) => Registry.open(caller, imageAt(project), 'pull,push')),
+  )
+  const begun = await pushesDuringDeletion(
+    world,
+    project,
+    id,
+    registries.map((of) => () => of.send('POST', 'blobs/uploads/')),
+  )
   expect(begun.map(({ status }) => status)).toEqual([202, 202, 202])
   await runDeletion(world, project, id)
-  for (const { headers } of begun) {
+  for (const [index, { headers }] of begun.entries()) {
+    const registry = registries[index]!
     const content = unique('layer')
     const at = `${headers['location']}?digest=${digestOf(content)}`
     expect((await registry.send('PUT', at, { body: content, headers: octets })).status).toBe(201)

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { expectSameCost } from '../../../../test/growth.ts'
-import { addEscapedReply, addLongReplies } from '../../../../test/tables/discussion.ts'
+import { addLongReplies } from '../../../../test/tables/discussion.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
@@ -166,18 +166,6 @@ describe('discussions of a merge request', () => {
     expect((await world.root.get(`${one}/notes`)).json).toHaveLength(8)
     const last = (await world.root.get(`${one}/notes`)).json.at(-1).id
     expect((await world.root.put(`${one}/notes/${last}`, { body: 'Shorter' })).status).toBe(200)
-  })
-
-  test('413 for a page whose records together are longer than a text can be', async ({ world }) => {
-    const { discussions, at } = await discussed(world)
-    const { id } = (await world.root.post(discussions, { body: 'Why?' })).json
-    // Ninety notes of a million such characters, in one row.
-    await addEscapedReply(world, id, 90_000_000)
-    expect(await world.root.get(`${at}/notes`)).toMatchObject({
-      status: 413,
-      json: { message: '413 The records are too large for one list: use a lower per_page' },
-    })
-    expect((await world.root.get(`${at}/notes?per_page=1&sort=asc`)).status).toBe(200)
   })
 
   test('413 for a page of long discussions, of their notes, or of found ones; a lower per_page reads all', async ({
