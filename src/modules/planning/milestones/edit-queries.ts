@@ -51,7 +51,8 @@ export const lockMilestone = (tx: Tx, holder: ProjectOrGroupHolder, id: number):
     sql`
       select ms.id, ms.iid, ms.title, ms.description, ms.start_date, ms.due_date, ms.state
       from milestones ms
-      where ms.id = ${id} and ${heldBy('ms', holder)} for no key update
+      where ms.id = ${id} and ${heldBy('ms', holder)}
+      for no key update
     `,
   )
 
