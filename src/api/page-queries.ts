@@ -1,4 +1,4 @@
-import { ofPage, type Statement } from '../db/db.ts'
+import { boundedPage, ofPage, type Statement } from '../db/db.ts'
 import { empty, join, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { everything, type List, type ListPart, type Preceding } from './list.ts'
 
@@ -186,7 +186,7 @@ export function countOf({ from, parts, given }: Pick<List, 'from' | 'parts' | 'g
 
 /** A statement of rows or totals of the list, planned as suits it. */
 export const plannedFor = ({ onePlan }: Pick<List, 'onePlan'>, statement: Sql): Statement =>
-  onePlan ? ofPage(statement) : statement
+  onePlan ? ofPage(statement) : boundedPage(statement)
 
 /** The statement of these rows, in the order of the list. */
 export const rowsWithIds = ({ select, key, order }: List, ids: readonly number[]): Sql =>

@@ -1,4 +1,4 @@
-import { boundedPage, type Db, ofPage, type Statement } from '../db/db.ts'
+import { type Db, ofPage, type Statement } from '../db/db.ts'
 import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
 import { and, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
@@ -103,12 +103,10 @@ export async function fetchPage<S extends Shape>(
       ? await fetchById(db, shape, list.rowsById, paged.rows)
       : await reads.rows(
           shape,
-          boundedPage(
-            ofPage(
-              rowsWithIds(
-                list,
-                paged.rows.map(({ id }) => id),
-              ),
+          ofPage(
+            rowsWithIds(
+              list,
+              paged.rows.map(({ id }) => id),
             ),
           ),
         )
@@ -116,7 +114,7 @@ export async function fetchPage<S extends Shape>(
   }
   const { where, offset } = rangeOf(list, page)
   const total = page.keyset ? undefined : totalOf(db, list, where)
-  const statement = boundedPage(plannedFor(list, pageStatement(list, where, page.perPage + 1, offset)))
+  const statement = plannedFor(list, pageStatement(list, where, page.perPage + 1, offset))
   const found: readonly Readonly<RowOf<S>>[] = await reads.rows(shape, statement)
   return total ? offsetPaged(page, found, total) : keysetPaged(list, page, found)
 }
@@ -157,8 +155,7 @@ async function fetchById<S extends Shape>(
 ): Promise<Readonly<RowOf<S>>[]> {
   const ids = wanted.map(({ id }) => id)
   const identified = shape as S & { readonly id: typeof integer }
-  const bounded = (some: readonly number[]) => boundedPage(statementOf(some))
-  const rows = await db.snapshotCache.byId(identified, ids, bounded, holdersOf)
+  const rows = await db.snapshotCache.byId(identified, ids, statementOf, holdersOf)
   return ids.filter((id) => rows.has(id)).map((id) => rows.get(id) as RowOf<S>)
 }
 

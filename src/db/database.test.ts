@@ -14,13 +14,12 @@ const ownPid = raw('select pg_backend_pid() as pid')
 
 test('413 to a page whose records are too long, whose connection serves other statements', async ({ world }) => {
   await using db = openDatabase(world.databaseUrl, { pageReaders: 1 })
-  const long = (rows: number) => ofPage(sql`select repeat('x', 1000000) as text from generate_series(1, ${rows})`)
-  await expect(db.rows({ text: nullable(text) }, boundedPage(long(60)))).rejects.toMatchObject({ kind: 'too_large' })
-  const [some, unbounded] = await Promise.all([
-    db.rows({ text: nullable(text) }, boundedPage(long(30))),
-    db.rows({ text: nullable(text) }, long(60)),
-  ])
-  expect([some.length, unbounded.length]).toEqual([30, 60])
+  const shape = { text: nullable(text) }
+  const long = (rows: number) => sql`select repeat('x', 1000000) as text from generate_series(1, ${rows})`
+  await expect(db.rows(shape, ofPage(long(60)))).rejects.toMatchObject({ kind: 'too_large' })
+  expect(await db.rows(shape, ofPage(long(30)))).toHaveLength(30)
+  await expect(db.rows(shape, boundedPage(long(60)))).rejects.toMatchObject({ kind: 'too_large' })
+  expect(await db.rows(shape, long(60))).toHaveLength(60)
 })
 
 test('a connection lost in a transaction fails only that transaction', async ({ world }) => {

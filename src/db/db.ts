@@ -18,29 +18,19 @@ export type Statement = Pick<Sql, 'text' | 'values'> & {
 export const byKey = ({ text, values }: Statement): Statement => ({ text, values, onePlan: 'key' })
 
 /**
- * A statement that finds a page of a list, or reads its records, with one plan for all values as `byKey`. It takes longer than one row: outside
- * transactions, statements by key do not wait for it.
- */
-export const ofPage = ({ text, values, maxBytes }: Statement): Statement => ({
-  text,
-  values,
-  onePlan: 'page',
-  maxBytes,
-})
-
-/**
- * Maximum bytes of the rows of a page. More than a page of the default size with the longest texts, and more than `longestPage` of notes with its last
- * discussion.
+ * Maximum bytes of the rows of a page: more than eleven of the longest texts have, of three bytes a character, and more than `longestPage` of
+ * notes with its last discussion.
  */
 const pageBytes = 40 * 1024 * 1024
 
-/** A statement that reads the records of one page, which `too_large` refuses if they are long. */
-export const boundedPage = ({ text, values, onePlan }: Statement): Statement => ({
-  text,
-  values,
-  ...(onePlan && { onePlan }),
-  maxBytes: pageBytes,
-})
+/** A statement that reads the records of a page, which are refused (`too_large`) if they are long. */
+export const boundedPage = ({ text, values }: Statement): Statement => ({ text, values, maxBytes: pageBytes })
+
+/**
+ * A statement that finds a page of a list, or reads its records as `boundedPage` does, with one plan for all values as `byKey`. It takes longer than
+ * one row: outside transactions, statements by key do not wait for it.
+ */
+export const ofPage = (statement: Statement): Statement => ({ ...boundedPage(statement), onePlan: 'page' })
 
 /**
  * Projects and groups of all rows that a cached row depends on, of the tables whose changes are recorded by holder (`TableCatalogue`); all groups if

@@ -2,7 +2,6 @@ import { setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect } from 'vitest'
 import { test, type World } from '../../test/world.ts'
-import { boundedPage } from './db.ts'
 import { readChanges } from './known-changes.ts'
 import { Moment } from './moment.ts'
 import { RequestSnapshot } from './request-snapshot.ts'
@@ -212,7 +211,7 @@ describe('the row cache', () => {
     await using reads = await rowCache(world)
     const longs = { id: integer, long: nullable(text) }
     const statementOf = (ids: readonly number[]) =>
-      boundedPage(sql`select id, repeat('x', 1000000) as long from unnest(${ids}::bigint[]) as id`)
+      sql`select id, repeat('x', 1000000) as long from unnest(${ids}::bigint[]) as id`
     const page = (size: number) =>
       reads.snapshotCache.byId(
         longs,

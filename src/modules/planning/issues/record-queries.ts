@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import { boundedPage, byKey, type Db, ofPage } from '../../../db/db.ts'
+import { byKey, type Db, ofPage } from '../../../db/db.ts'
 import {
   boolean,
   date,
@@ -118,4 +118,4 @@ export const findIssueRecord = (db: Db, caller: Caller, issueId: number): Promis
 
 /** Several records as in lists, unordered. */
 export const findIssueRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<IssueRecordRow[]> =>
-  db.rows(issueRecordRow, boundedPage(ofPage(sql`${issueSelect(caller)} where m.id = any(${ids}::bigint[])`)))
+  db.rows(issueRecordRow, ofPage(sql`${issueSelect(caller)} where m.id = any(${ids}::bigint[])`))

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../access/actor.ts'
-import { boundedPage, byKey, type Db, ofPage } from '../../../db/db.ts'
+import { byKey, type Db, ofPage } from '../../../db/db.ts'
 import {
   boolean,
   integer,
@@ -174,4 +174,4 @@ export const findRecord = (db: Db, caller: Caller, id: number): Promise<RowOf<ty
 
 /** The same for several, unordered. */
 export const findRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<MergeRequestRecordRow[]> =>
-  db.rows(mergeRequestRecordRow, boundedPage(ofPage(sql`${recordSelect(caller)} where m.id = any(${ids}::bigint[])`)))
+  db.rows(mergeRequestRecordRow, ofPage(sql`${recordSelect(caller)} where m.id = any(${ids}::bigint[])`))
