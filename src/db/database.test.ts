@@ -293,6 +293,39 @@ describe('shares of statements outside of transactions', () => {
     await all
   })
 
+  test('callers whose statements take long leave a connection to others, also between their statements', async ({
+    world,
+  }) => {
+    await using db = openDatabase(world.databaseUrl, { readers: 3, writers: 1 })
+    let ended = 0
+    let isOver = false
+    const manyInTurn = async (caller: string): Promise<void> => {
+      while (!isOver) {
+        await db.for(caller).exists(raw('select pg_sleep(0.5)'))
+        ended++
+      }
+    }
+    const many: Promise<void>[] = []
+    try {
+      for (let loop = 0; loop < 12; loop++) {
+        many.push(manyInTurn(`user ${1 + (loop % 3)}`))
+        await setTimeout(100)
+      }
+      // Those in the way end first.
+      const left = ended + 12
+      await eventually(() => expect(ended).toBeGreaterThan(left))
+      for (let each = 0; each < 10; each++) {
+        const before = ended
+        await db.for('user 9').exists(raw('select 1'))
+        expect(ended - before).toBeLessThan(2)
+        await setTimeout(100)
+      }
+    } finally {
+      isOver = true
+      await Promise.all(many)
+    }
+  })
+
   test('a statement that waits for its turn is dropped when the client disconnects', async () => {
     await using world = await World.start()
     const client = new AbortController()

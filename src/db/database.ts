@@ -102,11 +102,15 @@ export function openDatabase(
   /** A transaction, or a single statement, inside another would wait for the slot that its own caller occupies. */
   const sharerOf = (caller: string) => (withinTransaction.getStore() ? '' : caller)
 
-  const read = (statement: Statement) => pipelines[statement.onePlan ?? 'other'].query(statement)
+  /** The share key of the caller for whom a statement is run outside a transaction. */
+  const sharer = new AsyncLocalStorage<string>()
+  const read = (statement: Statement) => pipelines[statement.onePlan ?? 'other'].query(statement, sharer.getStore())
+  const readInShare = <T>(caller: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
+    reads.run(caller, () => sharer.run(caller, work), signal)
   /** Runs a statement outside a transaction, in the caller's share. */
   async function single(statement: Statement, caller = '', signal?: AbortSignal): Promise<pg.QueryResult> {
     if (!knownText(statement.text).mayWait)
-      return caller === '' ? read(statement) : reads.run(caller, () => read(statement), signal)
+      return caller === '' ? read(statement) : readInShare(caller, () => read(statement), signal)
     return repeated(isContended, () =>
       singleShares.run(sharerOf(caller), () => singles.use((line) => line.query(statement)), signal),
     )
@@ -151,7 +155,7 @@ export function openDatabase(
     snapshotCache,
     for(caller, { signal, snapshot } = {}) {
       if (caller === '') return { ...direct, snapshotCache }
-      const cached = <T>(read: () => Promise<T>) => reads.run(caller, read, signal)
+      const cached = <T>(read: () => Promise<T>) => readInShare(caller, read, signal)
       const query = async (statement: Statement) => {
         try {
           return await single(statement, caller, signal)
