@@ -103,14 +103,14 @@ export async function sudoTarget(
   params: RawParams,
   db: Db,
 ): Promise<Actor | undefined> {
-  const asked = one(headers['sudo']) ?? params['sudo'] ?? ''
-  if (asked === '') return undefined
+  const asked = headers['sudo'] ?? params['sudo'] ?? undefined
+  if (asked === undefined) return undefined
   if (!caller) throw unauthenticated()
   if (!caller.admin) throw forbidden('Must be admin to use sudo')
   if (caller.scopes === undefined)
     throw forbidden('Must be authenticated using an OAuth or Personal Access Token to use sudo')
   if (!caller.scopes.has('sudo')) throw insufficientScope(['sudo'])
-  // Rejected instead of ignored, so that a caller never acts as themselves by mistake.
+  // Rejected instead of ignored, as is an empty name, so that a caller never acts as themselves by mistake.
   if (typeof asked !== 'string' && !Number.isInteger(asked)) throw new ParameterError('sudo is invalid')
   const named = String(asked)
   // PostgreSQL rejects NUL in text.
