@@ -28,6 +28,10 @@ const visibilityNames: Readonly<Record<number, Visibility>> = { 0: 'private', 10
 /** Name of a stored visibility. */
 export const visibilityName = (stored: number): Visibility => visibilityNames[stored] ?? 'private'
 
+/** The visibility, lowered to what a group or namespace allows. */
+export const atMost = (visibility: Visibility, allowed: number): Visibility =>
+  visibilities[visibility] > allowed ? visibilityName(allowed) : visibility
+
 /** Access level of a project feature, numbered as in the database. */
 export const featureLevels = { disabled: 0, private: 10, enabled: 20, public: 30 } as const
 export type FeatureLevel = keyof typeof featureLevels

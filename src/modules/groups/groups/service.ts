@@ -1,5 +1,5 @@
 import { groupPolicy } from '../../../access/group-policy.ts'
-import { type Visibility, visibilities, visibilityName } from '../../../access/levels.ts'
+import { atMost, type Visibility, visibilities, visibilityName } from '../../../access/levels.ts'
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
@@ -87,7 +87,8 @@ export async function createGroup(
   const actor = ctx.actor!
   if (input.parent_id == null && !(actor.admin || actor.canCreateGroup)) throw forbidden()
   const parent = input.parent_id == null ? undefined : await findParent(ctx, input.parent_id)
-  const visibility = input.visibility ?? smaller(ctx.settings.default_group_visibility, parent)
+  const visibility =
+    input.visibility ?? atMost(ctx.settings.default_group_visibility, parent?.visibility ?? visibilities.public)
   const violations = violationsOf({
     name: groupNameViolations(input.name),
     path: namespacePathViolations(input.path, parent !== undefined),
@@ -137,9 +138,6 @@ async function findParent(ctx: Ctx, id: number): Promise<GroupRow> {
   if (!allows(groupPolicy.create_subgroup, ctx.actor, groupFacts(parent))) throw forbidden()
   return parent
 }
-
-const smaller = (visibility: Visibility, parent: GroupRow | undefined): Visibility =>
-  parent && visibilities[visibility] > parent.visibility ? visibilityName(parent.visibility) : visibility
 
 /** Attributes on which other groups, projects or the access to them depend. */
 const dependedOn = ['path', 'name', 'share_with_group_lock'] as const

@@ -55,7 +55,7 @@ export const writeParams = {
   description: Optional(Nullable(Text({ description: 'Description of the project' }))),
   visibility: Optional(
     OneOf(['private', 'internal', 'public'], {
-      description: 'Who can see the project; default: the setting of the instance',
+      description: 'Who can see the project; default: the setting of the instance, at most the visibility of its group',
     }),
   ),
   tag_list: Optional(

@@ -1,4 +1,4 @@
-import { type Visibility, visibilities, visibilityName } from '../../../access/levels.ts'
+import { atMost, type Visibility, visibilities, visibilityName } from '../../../access/levels.ts'
 import { allowsNow } from '../../../api/allows-now.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
@@ -115,7 +115,7 @@ export async function createProject(
   if (!namespace) throw invalidFields({ namespace: ['is not valid'] })
   const name = input.name ?? input.path!
   const path = input.path ?? pathFromName(name)
-  const visibility = input.visibility ?? ctx.settings.default_project_visibility
+  const visibility = input.visibility ?? atMost(ctx.settings.default_project_visibility, namespace.visibility)
   const features = { ...newFeatures(visibility === 'private'), ...featuresAmong(input) }
 
   const storage = await storageFor(ctx, input.repository_storage)

@@ -53,6 +53,21 @@ describe('permission to create projects', () => {
     expect((await ann.post('/projects', { name: 'P', visibility: 'public' })).json.visibility).toBe('public')
   })
 
+  test('a project without a visibility has the default of the settings, at most that of its group', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const groupOf = async (visibility: 'private' | 'internal' | 'public') =>
+      (await world.group({ visibility, members: [[ann, 'owner']] })).id
+    const madeIn = async (namespace_id?: number) =>
+      (await ann.post('/projects', { name: unique('default'), namespace_id })).json.visibility
+    await world.settings({ default_project_visibility: 'public' })
+    expect(await madeIn(await groupOf('private'))).toBe('private')
+    expect(await madeIn(await groupOf('internal'))).toBe('internal')
+    expect(await madeIn(await groupOf('public'))).toBe('public')
+    expect(await madeIn()).toBe('public')
+  })
+
   test('403 when the project limit of the user is reached, which counts personal projects only', async ({ world }) => {
     const ann = await world.user({ projects_limit: 1 })
     const group = await world.group({ members: [[ann, 'maintainer']] })
