@@ -16,7 +16,7 @@ export {
   sourceName,
   type TextPlace,
 } from './cross-references/service.ts'
-export { holderPath, isHeld, joinHolder, visibleHolder } from './noteables/holder-queries.ts'
+export { holderPath, isHeld, joinHolder, visibleHolder, withPlaceOf } from './noteables/holder-queries.ts'
 export {
   featureOf,
   groupTypes,

@@ -90,6 +90,19 @@ export function joinHolder(type: NoteableType, by = 'm'): Sql {
   return raw(`join ${table} ${alias} on ${alias}.id = ${by}.${column}`)
 }
 
+/**
+ * Begins a statement that locks a noteable, and joins `place`: it locks the holder first, as a transfer does, which waits for it. What is
+ * written about a noteable, such as notes, refers to the holder and would lock it later.
+ */
+export const withPlaceOf = (type: NoteableType, id: number): Sql => sql`
+  with place as materialized (
+    select ${holderId(type)}
+    from ${raw(kindOf(type).table)} m ${joinHolder(type)}
+    where m.id = ${id}
+    for key share of ${raw(holderOf(type).alias)}
+  )
+`
+
 /** The noteable `m` belongs to the holder, which is joined. */
 export function isHeld(type: NoteableType): Sql {
   const { alias, column } = holderOf(type)

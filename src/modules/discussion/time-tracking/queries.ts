@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, type RowOf } from '../../../db/row.ts'
 import { literal, type Sql, sql } from '../../../db/sql.ts'
+import { withPlaceOf } from '../noteables/holder-queries.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, tableOf } from '../noteables/queries.ts'
@@ -35,7 +36,13 @@ export const findTimes = (db: Db, { type, id }: Noteable): Promise<TimeRow | und
 
 /** The same, and locks them for concurrent changes. Throws if the caller has lost the permission meanwhile. */
 export const lockTimes = async (tx: Tx, noteable: Noteable): Promise<TimeRow | undefined> => {
-  const held = await tx.run(sql`select from ${tableOf(noteable.type)} where id = ${noteable.id} for no key update`)
+  const held = await tx.run(sql`
+    ${withPlaceOf(noteable.type, noteable.id)}
+    select
+    from place cross join ${tableOf(noteable.type)} m
+    where m.id = ${noteable.id}
+    for no key update of m
+  `)
   if (held === 0) return undefined
   await tx.requirePermission?.()
   return findTimes(tx, noteable)

@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, date, integer, nullable, omit, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { notHidden } from '../../discussion/index.ts'
+import { notHidden, withPlaceOf } from '../../discussion/index.ts'
 import { epicStates } from './states.ts'
 
 /** Columns that every operation on an epic needs. */
@@ -76,7 +76,10 @@ export async function lockEpic(
   const held = await tx.row(
     lockedEpicRow,
     sql`
-      select ${columns} from epics m where m.id = ${id} for ${raw(to === 'change' ? 'no key update' : 'update')} of m
+      ${withPlaceOf('Epic', id)}
+      select ${columns}
+      from place cross join epics m
+      where m.id = ${id} for ${raw(to === 'change' ? 'no key update' : 'update')} of m
     `,
   )
   if (held) await tx.requirePermission?.()
@@ -85,4 +88,10 @@ export async function lockEpic(
 
 /** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */
 export const touchEpic = async (tx: Tx, id: number, at?: Date): Promise<boolean> =>
-  (await tx.run(sql`update epics set updated_at = coalesce(${at ?? null}::timestamptz, now()) where id = ${id}`)) > 0
+  (await tx.run(sql`
+    ${withPlaceOf('Epic', id)}
+    update epics m
+    set updated_at = coalesce(${at ?? null}::timestamptz, now())
+    from place
+    where m.id = ${id}
+  `)) > 0

@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, date, integer, nullable, omit, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { notHidden } from '../../discussion/index.ts'
+import { notHidden, withPlaceOf } from '../../discussion/index.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
 import { issueStates } from './states.ts'
 
@@ -81,7 +81,10 @@ export async function lockIssue(
   const held = await tx.row(
     lockedIssueRow,
     sql`
-      select ${columns} from issues m where m.id = ${id} for ${raw(to === 'change' ? 'no key update' : 'update')} of m
+      ${withPlaceOf('Issue', id)}
+      select ${columns}
+      from place cross join issues m
+      where m.id = ${id} for ${raw(to === 'change' ? 'no key update' : 'update')} of m
     `,
   )
   if (held) await tx.requirePermission?.()
@@ -90,4 +93,10 @@ export async function lockIssue(
 
 /** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */
 export const touchIssue = async (tx: Tx, id: number, at?: Date): Promise<boolean> =>
-  (await tx.run(sql`update issues set updated_at = coalesce(${at ?? null}::timestamptz, now()) where id = ${id}`)) > 0
+  (await tx.run(sql`
+    ${withPlaceOf('Issue', id)}
+    update issues m
+    set updated_at = coalesce(${at ?? null}::timestamptz, now())
+    from place
+    where m.id = ${id}
+  `)) > 0

@@ -5,6 +5,7 @@ import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { withPlaceOf } from '../../discussion/index.ts'
 import { visibleGroups } from '../../namespaces/index.ts'
 import {
   appliesRule,
@@ -173,9 +174,10 @@ export async function lockForApproval(tx: Tx, mergeRequestId: number): Promise<H
   const held = await tx.row(
     heldForApprovalRow,
     sql`
+      ${withPlaceOf('MergeRequest', mergeRequestId)}
       select m.state, (select d.head_oid from merge_request_diffs d where d.id = m.diff_id) as head_oid,
         m.approvals_before_merge, ${approvalsOfProject} as least
-      from merge_requests m join projects p on p.id = m.project_id
+      from place cross join merge_requests m join projects p on p.id = m.project_id
       where m.id = ${mergeRequestId}
       for no key update of m
     `,

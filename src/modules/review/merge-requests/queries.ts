@@ -14,6 +14,7 @@ import {
 } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import { withPlaceOf } from '../../discussion/index.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
 import { mergeRequestStates, mergeStatuses } from './states.ts'
 
@@ -105,8 +106,9 @@ export const lockPermitted = (tx: Tx, id: number): Promise<LockedMergeRequest | 
   tx.row(
     omit(mergeRequestRow, 'own'),
     sql`
+      ${withPlaceOf('MergeRequest', id)}
       select ${columns}
-      from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
+      from place cross join merge_requests m left join merge_request_diffs d on d.id = m.diff_id
       where m.id = ${id}
       for no key update of m
     `,
@@ -114,4 +116,6 @@ export const lockPermitted = (tx: Tx, id: number): Promise<LockedMergeRequest | 
 
 /** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */
 export const touchMergeRequest = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`update merge_requests set updated_at = now() where id = ${id}`)) > 0
+  (await tx.run(sql`
+    ${withPlaceOf('MergeRequest', id)} update merge_requests m set updated_at = now() from place where m.id = ${id}
+  `)) > 0

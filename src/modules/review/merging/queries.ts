@@ -4,6 +4,7 @@ import { boolean, integer, json, notNull, nullable, oneOf, pick, type RowOf, tex
 import { isLongAgo, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import { withPlaceOf } from '../../discussion/index.ts'
 import { closesWhenMerged } from '../../planning/index.ts'
 import { type ProjectSettings, settingDefaults } from '../../projects/index.ts'
 import { revokesApprovals } from '../merge-requests/approval-queries.ts'
@@ -136,7 +137,10 @@ export const findMerging = (db: Db, id: number): Promise<MergingRow | undefined>
 
 /** The same, and locks the row until the transaction ends. */
 export const lockMerging = (tx: Tx, id: number): Promise<MergingRow | undefined> =>
-  tx.row(mergingRow, sql`${select} where m.id = ${id} for no key update of m`)
+  tx.row(
+    mergingRow,
+    sql`${withPlaceOf('MergeRequest', id)} ${select} cross join place where m.id = ${id} for no key update of m`,
+  )
 
 /** Merge requests from or into a project that a push may affect: open or locked ones. */
 export const openRow = pick(
