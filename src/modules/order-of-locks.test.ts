@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { isUnlocked, lockRow } from '../../test/tables/instance.ts'
-import { type Answer, type Client, test, type World } from '../../test/world.ts'
+import { type Answer, type Client, test, unique, type World } from '../../test/world.ts'
 import { openMergeRequest } from './review/merge-requests/testing.ts'
 
 /** What a transfer of its project or group may change, too, and a request about it that refers to the project or group. */
@@ -49,6 +49,64 @@ const placed: Record<string, (world: World) => Promise<Placed>> = {
     ),
   'an edit of an epic': (world) => placedEpic(world, (at) => world.root.put(at, { state_event: 'close' })),
 }
+
+/** The personal project of a new user, and its namespace. */
+async function personal(world: World) {
+  const ann = await world.user()
+  const { id, namespace } = (await ann.post('/projects', { name: 'personal' })).json
+  return { world, ann, projectId: id as number, namespaceId: namespace.id as number }
+}
+
+type Personal = Awaited<ReturnType<typeof personal>>
+type Row = readonly [table: string, id: number]
+
+const ofAccounts: Record<string, { first(at: Personal): Row; request(at: Personal): Promise<Answer> }> = {
+  'a rename waits for the creation of a project in its namespace': {
+    first: ({ namespaceId }) => ['namespaces', namespaceId],
+    request: ({ world, ann }) => world.root.put(`/users/${ann.id}`, { username: unique('ann') }),
+  },
+  'another name waits for the creation of a project in its namespace': {
+    first: ({ namespaceId }) => ['namespaces', namespaceId],
+    request: ({ world, ann }) => world.root.put(`/users/${ann.id}`, { name: 'Another name' }),
+  },
+  'its deletion waits for the creation of a project in its namespace': {
+    first: ({ namespaceId }) => ['namespaces', namespaceId],
+    request: ({ world, ann }) => world.root.delete(`/users/${ann.id}`),
+  },
+  'its deletion waits for an issue in its project': {
+    first: ({ projectId }) => ['projects', projectId],
+    request: ({ world, ann }) => world.root.delete(`/users/${ann.id}`),
+  },
+}
+
+describe('an account is not locked yet,', () => {
+  test.for(Object.keys(ofAccounts))('while %s', async (name, { world }) => {
+    const at = await personal(world)
+    const { first, request } = ofAccounts[name]!
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, ...first(at), 'share')
+      const waiting = request(at)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'users', at.ann.id) }
+    })
+    expect((await waiting).status).toBeLessThan(300)
+    expect(unlocked).toBe(true)
+  })
+
+  test('while its deletion with the group that it owns waits for an issue there', async ({ world }) => {
+    const ann = await world.user()
+    const group = (await ann.post('/groups', { name: unique('group'), path: unique('group') })).json
+    const project = (await ann.post('/projects', { name: 'inside', namespace_id: group.id })).json
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'projects', project.id, 'share')
+      const waiting = world.root.delete(`/users/${ann.id}?hard_delete=true`)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'users', ann.id, 'key share') }
+    })
+    expect((await waiting).status).toBeLessThan(300)
+    expect(unlocked).toBe(true)
+  })
+})
 
 describe('what a transfer of the project or group changes, too, is not locked yet,', () => {
   test.for(Object.keys(placed))('while %s waits for the transfer', async (name, { world }) => {

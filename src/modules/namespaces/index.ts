@@ -64,7 +64,12 @@ export {
   personalNamespaceOf,
   retireProjectRoute,
 } from './namespaces/queries.ts'
-export { renamePersonalNamespace, renameTree, retireRoutes } from './namespaces/rename-queries.ts'
+export {
+  lockPersonalNamespace,
+  renamePersonalNamespace,
+  renameTree,
+  retireRoutes,
+} from './namespaces/rename-queries.ts'
 export { restrictedVisibility } from './namespaces/restricted-visibility.ts'
 export {
   groupsAroundProjectsOfMember,

@@ -7,7 +7,7 @@ import { emit } from '../../../events/log.ts'
 import { changedNames } from '../../../kernel/changed-names.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { violationsOf } from '../../../kernel/violations.ts'
-import { acceptAvatar, renamePersonalNamespace, saveAvatar } from '../../namespaces/index.ts'
+import { acceptAvatar, lockPersonalNamespace, renamePersonalNamespace, saveAvatar } from '../../namespaces/index.ts'
 import { privateChoice } from './commit-email.ts'
 import {
   deleteIdentity,
@@ -94,6 +94,7 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
   const avatar = await acceptAvatar(ctx, input.avatar)
   return ctx
     .transaction(async (tx) => {
+      if (input.username !== undefined || input.name !== undefined) await lockPersonalNamespace(tx, user.id)
       const held = await lockPerson(tx, user.id)
       const { projects_limit = null, ...rest } = input
       const attributes = attributesOf(

@@ -16,6 +16,7 @@ import { removeUser } from './jobs.ts'
 import {
   deleteMemberships,
   lockAccount,
+  lockSpace,
   markSpacesDeleting,
   personalNamespace,
   soleOwnedGroups,
@@ -30,9 +31,6 @@ import {
 export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
   const remove = async (tx: Tx) => {
     await lockAccess(tx)
-    const held = await lockAccount(tx, userId)
-    if (!held) throw notFound('User')
-    refuseGhost(held)
     // With `hard`, blocked owners count too: they cannot take over now, but must not lose the group.
     const groups = await soleOwnedGroups(tx, userId, !hard)
     if (groups.length > 0 && !hard) throw conflict('User cannot be removed while is the sole-owner of a group')
@@ -41,6 +39,11 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
       const group = await lockGroup(tx, id)
       if (group) await removeHeld(tx, group, ctx.actor!.id)
     }
+    await lockSpace(tx, userId)
+    // Last, because what others add to these groups and projects refers to its author. The account of a ghost has none of them.
+    const held = await lockAccount(tx, userId)
+    if (!held) throw notFound('User')
+    refuseGhost(held)
     const repeated = await isLeaving(tx, userId)
     const tokens = await tokensOfBot(tx, userId)
     await emitAllRemoved(tx, await closeAccounts(tx, [userId], hard), { actorId: ctx.actor!.id })

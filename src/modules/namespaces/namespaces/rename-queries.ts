@@ -81,6 +81,10 @@ export async function renameTree(
   return wanted!.count === 0 && !wanted!.wiki ? undefined : taken
 }
 
+/** Locks the personal namespace of a user before the account: the creation of a project in it locks them in this order. */
+export const lockPersonalNamespace = (tx: Tx, ownerId: number): Promise<number> =>
+  tx.run(sql`select from namespaces where owner_id = ${ownerId} for no key update`)
+
 /** Renames the personal namespace to the user's new user name and name. False if the path is taken. */
 export async function renamePersonalNamespace(
   tx: Tx,
