@@ -133,6 +133,7 @@ export {
   finishTodo,
   insertTodos,
   keepNoteable,
+  type NewTodo,
   type TodoAction,
   todoActions,
 } from './todos/queries.ts'

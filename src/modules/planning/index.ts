@@ -2,6 +2,7 @@ export { followMilestonesOnBoards, leaveGroupsOnBoards } from './boards/follow-q
 export { type AttributeChanges, changesOf } from './changes/attributes.ts'
 export { changeNotes, peopleNote } from './changes/notes.ts'
 export { peopleAfter } from './changes/people.ts'
+export { recordEdit } from './changes/record.ts'
 export { leaveGroupsOnEpics } from './epic-links/leave-queries.ts'
 export { Epic } from './epics/entity.ts'
 export { asNoteable as epicAsNoteable } from './epics/noteable.ts'

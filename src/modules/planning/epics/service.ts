@@ -4,10 +4,11 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { violationsOf } from '../../../kernel/violations.ts'
-import { addSystemNote, cleanTitle, finishTodos, noteMentions, textViolations } from '../../discussion/index.ts'
+import { cleanTitle, finishTodos, noteMentions, textViolations } from '../../discussion/index.ts'
 import { type GroupSubject, holdPlace } from '../../groups/index.ts'
-import { type AttributeChanges, changesOf } from '../changes/attributes.ts'
+import { changesOf } from '../changes/attributes.ts'
 import { changeNotes, longDate } from '../changes/notes.ts'
+import { recordEdit } from '../changes/record.ts'
 import { editLabels, type LabelEdit } from '../labels/assign.ts'
 import {
   deleteEpic,
@@ -162,9 +163,15 @@ async function apply(ctx: Ctx, tx: Tx, { id, group_id }: EpicSubject, edit: Epic
   if (!isChanged && !at) return
   await touchEpic(tx, id, at)
   if (!isChanged) return
-  for (const note of await notesOf(tx, before, now)) await addSystemNote(tx, noteable, actorId, note, at)
-  if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
-  await emitChanges(tx, id, actorId, changes, now)
+  await recordEdit(tx, {
+    noteable,
+    actorId,
+    now,
+    changes,
+    notes: await notesOf(tx, before, now),
+    at,
+    emit: (verb, changed) => emitEpic(tx, id, { kind: `epic_${verb}`, actorId, changes: changed }),
+  })
 }
 
 const valuesOf = (facts: EpicFacts): EpicValues => ({
@@ -194,21 +201,6 @@ function notesOf(tx: Tx, before: EpicFacts, now: EpicFacts): Promise<string[]> {
 const dateNote = (which: 'start' | 'due', before: string | null, now: string | null): string | false =>
   before !== now &&
   (now === null ? `removed the fixed ${which} date` : `changed the fixed ${which} date to ${longDate(now)}`)
-
-/** A change of state and other changes are two events. */
-async function emitChanges(
-  tx: Tx,
-  id: number,
-  actorId: number,
-  { state, ...others }: AttributeChanges,
-  now: EpicFacts,
-): Promise<void> {
-  if (state) {
-    const kind = now.state === 'closed' ? 'epic_closed' : 'epic_reopened'
-    await emitEpic(tx, id, { kind, actorId, changes: { state } })
-  }
-  if (Object.keys(others).length > 0) await emitEpic(tx, id, { kind: 'epic_updated', actorId, changes: others })
-}
 
 /** Deletes an epic with its notes. Its issues and children remain. */
 export async function removeEpic(ctx: Ctx, { id, group_id }: EpicSubject): Promise<void> {

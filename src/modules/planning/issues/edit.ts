@@ -5,23 +5,22 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { forbidden, rowNotFound } from '../../../kernel/failure.ts'
 import {
-  addTodos,
   assignableAmong,
   assignment,
   cleanTitle,
   finishTodos,
-  noteMentions,
   replaceAssigned,
   replacementAmong,
 } from '../../discussion/index.ts'
 import { holdPlace } from '../../groups/index.ts'
-import { lockState, recordActivity } from '../../projects/index.ts'
-import { type AttributeChanges, changesOf } from '../changes/attributes.ts'
+import { lockState } from '../../projects/index.ts'
+import { changesOf } from '../changes/attributes.ts'
 import { peopleAfter } from '../changes/people.ts'
+import { recordEdit } from '../changes/record.ts'
 import { changeEpicOfIssue, chosenEpic } from '../epic-links/service.ts'
 import { editLabels, type LabelEdit } from '../labels/assign.ts'
 import { usableMilestone } from '../milestones/service.ts'
-import { addChangeNotes } from './change-notes.ts'
+import { notesOf } from './change-notes.ts'
 import { type IssueValues, saveClosed, saveIssueValues, saveReopened } from './edit-queries.ts'
 import { type IssueChangeFacts, readIssueFacts } from './event-queries.ts'
 import { emitIssue } from './events.ts'
@@ -158,12 +157,16 @@ async function apply(ctx: Ctx, tx: Tx, subject: IssueSubject, edit: Allowed, pre
   if (!isChanged && !at && !edit.created_at) return
   await touchIssue(tx, id, at)
   if (!isChanged) return
-  await recordActivity(tx, row.project_id)
-  await addChangeNotes(tx, noteable, actorId, before, now, at)
-  // Before mentions: a user who is both has the todo of an assignee.
-  await addTodos(tx, noteable, (assigned?.added ?? []).map(assignment(actorId)))
-  if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
-  await emitChanges(tx, id, actorId, changes, now)
+  await recordEdit(tx, {
+    noteable,
+    actorId,
+    now,
+    changes,
+    notes: await notesOf(tx, before, now),
+    at,
+    todos: (assigned?.added ?? []).map(assignment(actorId)),
+    emit: (verb, changed) => emitIssue(tx, id, { kind: `issue_${verb}`, actorId, changes: changed }),
+  })
 }
 
 const valuesOf = (row: LockedIssue, edit: Allowed, { milestoneId }: Prepared): IssueValues => ({
@@ -189,19 +192,4 @@ async function changeState(
     await finishTodos(tx, actorId, asNoteable(row))
   }
   if (reopens) await saveReopened(tx, row.id)
-}
-
-/** A change of state and other changes are two events. */
-async function emitChanges(
-  tx: Tx,
-  id: number,
-  actorId: number,
-  { state, ...others }: AttributeChanges,
-  now: IssueChangeFacts,
-): Promise<void> {
-  if (state) {
-    const kind = now.state === 'closed' ? 'issue_closed' : 'issue_reopened'
-    await emitIssue(tx, id, { kind, actorId, changes: { state } })
-  }
-  if (Object.keys(others).length > 0) await emitIssue(tx, id, { kind: 'issue_updated', actorId, changes: others })
 }

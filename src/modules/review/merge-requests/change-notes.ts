@@ -1,22 +1,15 @@
 import type { Tx } from '../../../db/db.ts'
-import { addSystemNote, type Noteable } from '../../discussion/index.ts'
 import { changeNotes, peopleNote } from '../../planning/index.ts'
 import type { MergeRequestFacts } from './event-queries.ts'
 import { isDraft } from './title.ts'
 
-/** Adds system notes about changed attributes. Labels have events of their own. */
-export async function addChangeNotes(
-  tx: Tx,
-  noteable: Noteable,
-  authorId: number,
-  before: MergeRequestFacts,
-  now: MergeRequestFacts,
-): Promise<void> {
+/** The texts of system notes about changed attributes of a merge request. Labels have events of their own. */
+export async function notesOf(tx: Tx, before: MergeRequestFacts, now: MergeRequestFacts): Promise<string[]> {
   const asked = await peopleNote(tx, before.reviewer_ids, now.reviewer_ids, [
     'requested review from',
     'removed review request for',
   ])
-  const notes = await changeNotes(tx, 'merge request', before, now, {
+  return changeNotes(tx, 'merge request', before, now, {
     title: draftNote(before.title, now.title),
     beforeAssignees: [
       before.target_branch !== now.target_branch &&
@@ -24,7 +17,6 @@ export async function addChangeNotes(
     ],
     afterAssignees: [asked],
   })
-  for (const note of notes) await addSystemNote(tx, noteable, authorId, note)
 }
 
 function draftNote(before: string, now: string): string | undefined {

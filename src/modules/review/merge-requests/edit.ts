@@ -7,27 +7,25 @@ import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { conflict, Failure, forbidden, rowNotFound } from '../../../kernel/failure.ts'
 import {
-  addTodos,
   assignableAmong,
   assignment,
   cleanTitle,
   finishTodos,
-  noteMentions,
   replaceAssigned,
   replacementAmong,
 } from '../../discussion/index.ts'
 import { holdPlace } from '../../groups/index.ts'
 import {
-  type AttributeChanges,
   changesOf,
   editLabels,
   type LabelEdit,
   peopleAfter,
+  recordEdit,
   usableMilestone,
 } from '../../planning/index.ts'
-import { loadProject, openRepository, type ProjectSubject, recordActivity } from '../../projects/index.ts'
+import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
-import { addChangeNotes } from './change-notes.ts'
+import { notesOf } from './change-notes.ts'
 import {
   closeMergeRequest,
   findOpenFor,
@@ -295,15 +293,15 @@ async function apply(
   const changes = changesOf(attributes, before, now)
   if (Object.keys(changes).length === 0) return
   await touchMergeRequest(tx, id)
-  await recordActivity(tx, project.id)
-  await addChangeNotes(tx, noteable, actorId, before, now)
-  // Before mentions: a user who is both has the todo of an assignee or reviewer.
-  await addTodos(tx, noteable, [
-    ...(assigned?.added ?? []).map(assignment(actorId)),
-    ...(asked?.added ?? []).map(reviewRequest(actorId)),
-  ])
-  if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
-  await emitChanges(tx, id, actorId, changes, now)
+  await recordEdit(tx, {
+    noteable,
+    actorId,
+    now,
+    changes,
+    notes: await notesOf(tx, before, now),
+    todos: [...(assigned?.added ?? []).map(assignment(actorId)), ...(asked?.added ?? []).map(reviewRequest(actorId))],
+    emit: (verb, changed) => emitMergeRequest(tx, id, { kind: `merge_request_${verb}`, actorId, changes: changed }),
+  })
 }
 
 /** Whether the caller may still let others push to the source branch. */
@@ -368,21 +366,4 @@ async function changeState(
   // A push that was not followed yet, as while it was closed.
   if (version.head !== row.head_oid) await revokeApprovals(tx, row.id)
   await recordVersion(tx, openRepository(ctx, project), row, version)
-}
-
-/** A change of state and other changes are two events. */
-async function emitChanges(
-  tx: Tx,
-  id: number,
-  actorId: number,
-  changes: AttributeChanges,
-  now: MergeRequestFacts,
-): Promise<void> {
-  const { state, ...others } = changes
-  if (state) {
-    const kind = now.state === 'closed' ? 'merge_request_closed' : 'merge_request_reopened'
-    await emitMergeRequest(tx, id, { kind, actorId, changes: { state } })
-  }
-  if (Object.keys(others).length > 0)
-    await emitMergeRequest(tx, id, { kind: 'merge_request_updated', actorId, changes: others })
 }
