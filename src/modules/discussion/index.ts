@@ -4,6 +4,7 @@ export { joinVotes } from './award-emoji/queries.ts'
 export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
 export { toggleAward } from './award-emoji/service.ts'
 export { copyDiscussion } from './copies/service.ts'
+export { addNotesOnBothSides } from './cross-references/both-sides.ts'
 export { closingReferences } from './cross-references/closing-pattern.ts'
 export { noteablesInTexts, textReactions, textReader } from './cross-references/jobs.ts'
 export {

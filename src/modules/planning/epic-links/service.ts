@@ -1,9 +1,9 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { invalid } from '../../../kernel/failure.ts'
-import { insertCrossReference, noteableAs, references } from '../../discussion/index.ts'
+import { addNotesOnBothSides, noteableAs } from '../../discussion/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import { asNoteable } from '../epics/noteable.ts'
+import { asNamed } from '../epics/noteable.ts'
 import { findEpic, lockEpic } from '../epics/queries.ts'
 import { epicNotFound } from '../epics/subject.ts'
 import { changeableEpic } from '../epics/tree.ts'
@@ -71,28 +71,18 @@ export async function changeEpicOfIssue(
 
 const issueAsNoteable = noteableAs('Issue')
 
-/** Adds a note to the issue and one to the epic; each is shown to users who may read the other side. */
-async function noteBoth(
+/** Adds a note to the issue and one to the epic. */
+const noteBoth = (
   tx: Tx,
   authorId: number,
   issue: LinkedIssue,
   epic: NamedEpicRow,
   [onIssue, onEpic]: readonly [string, string],
-): Promise<void> {
-  const { project_id, iid } = issue
-  const { full_path } = issue.project
-  const nameOfIssue = references('Issue', { iid, project_id, full_path }, { of: 'group', full_path: epic.full_path })
-  const nameOfEpic = references('Epic', epic, { of: 'project', id: project_id, full_path })
-  await insertCrossReference(tx, issueAsNoteable(issue), {
-    authorId,
-    body: `${onIssue} epic ${nameOfEpic.relative}`,
-    source: { noteable: asNoteable(epic) },
-    repeats: true,
-  })
-  await insertCrossReference(tx, asNoteable(epic), {
-    authorId,
-    body: `${onEpic} issue ${nameOfIssue.relative}`,
-    source: { noteable: issueAsNoteable(issue) },
-    repeats: true,
-  })
-}
+): Promise<void> =>
+  addNotesOnBothSides(tx, authorId, [
+    {
+      on: { ...issueAsNoteable(issue), iid: issue.iid, full_path: issue.project.full_path },
+      text: (name) => `${onIssue} epic ${name}`,
+    },
+    { on: asNamed(epic), text: (name) => `${onEpic} issue ${name}` },
+  ])

@@ -4,13 +4,12 @@ import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { forbidden, invalid, notFound } from '../../../kernel/failure.ts'
 import {
+  addNotesOnBothSides,
   addSystemNote,
   copyDiscussion,
-  insertCrossReference,
   noteMentions,
   qualifyReferences,
   qualifyUploads,
-  references,
 } from '../../discussion/index.ts'
 import { type GroupSubject, holdPlace, loadGroup } from '../../groups/index.ts'
 import { lockState } from '../../projects/index.ts'
@@ -71,25 +70,10 @@ export async function promoteIssue(ctx: Ctx, subject: IssueSubject): Promise<voi
     await setLabels(tx, ctx, epic, titles, { create: false })
     await copyDiscussion(tx, issue, epic, { around: true, rewrite })
     if (description) await noteMentions(tx, epic, { text: description, authorId: actorId, isNew: true })
-    const names = {
-      issue: references('Issue', { ...row, full_path }, { of: 'group', full_path: group.full_path }).relative,
-      epic: references(
-        'Epic',
-        { iid: made.iid, full_path: group.full_path },
-        { of: 'project', id: row.project_id, full_path },
-      ).relative,
-    }
-    const note = { authorId: actorId, repeats: true }
-    await insertCrossReference(tx, epic, {
-      ...note,
-      body: `promoted from issue ${names.issue}`,
-      source: { noteable: issue },
-    })
-    await insertCrossReference(tx, issue, {
-      ...note,
-      body: `promoted to epic ${names.epic}`,
-      source: { noteable: epic },
-    })
+    await addNotesOnBothSides(tx, actorId, [
+      { on: { ...epic, iid: made.iid, full_path: group.full_path }, text: (name) => `promoted from issue ${name}` },
+      { on: { ...issue, iid: row.iid, full_path }, text: (name) => `promoted to epic ${name}` },
+    ])
     if (await closeIssue(tx, row.id, actorId)) await addSystemNote(tx, issue, actorId, 'closed')
     await emitEpic(tx, made.id, { kind: 'epic_opened', actorId })
   })

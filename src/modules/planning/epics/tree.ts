@@ -3,9 +3,9 @@ import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { forbidden, invalid } from '../../../kernel/failure.ts'
-import { insertCrossReference, references } from '../../discussion/index.ts'
+import { addNotesOnBothSides } from '../../discussion/index.ts'
 import { mostChildren, mostGenerations } from './limits.ts'
-import { asNoteable } from './noteable.ts'
+import { asNamed } from './noteable.ts'
 import { type EpicSubject, epicNotFound, loadEpicById } from './subject.ts'
 import {
   countChildren,
@@ -71,25 +71,15 @@ async function removeFromParent(tx: Tx, actorId: number, child: NamedEpicRow, pa
   await noteBoth(tx, actorId, child, parent, ['removed', 'from child epics', 'as parent epic'])
 }
 
-/** Adds a note to each of the two epics; each is shown to users who may read the other epic. */
-async function noteBoth(
+/** Adds a note to each of the two epics. */
+const noteBoth = (
   tx: Tx,
   authorId: number,
   child: NamedEpicRow,
   parent: NamedEpicRow,
   [verb, asChild, asParent]: readonly [verb: string, asChild: string, asParent: string],
-): Promise<void> {
-  for (const [to, about, role] of [
-    [parent, child, asChild],
-    [child, parent, asParent],
-  ] as const)
-    await insertCrossReference(tx, asNoteable(to), {
-      authorId,
-      body: `${verb} epic ${nameOf(about, to)} ${role}`,
-      source: { noteable: asNoteable(about) },
-      repeats: true,
-    })
-}
-
-const nameOf = ({ iid, full_path }: NamedEpicRow, within: NamedEpicRow): string =>
-  references('Epic', { iid, full_path }, { of: 'group', full_path: within.full_path }).relative
+): Promise<void> =>
+  addNotesOnBothSides(tx, authorId, [
+    { on: asNamed(parent), text: (name) => `${verb} epic ${name} ${asChild}` },
+    { on: asNamed(child), text: (name) => `${verb} epic ${name} ${asParent}` },
+  ])

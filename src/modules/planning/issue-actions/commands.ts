@@ -3,14 +3,14 @@ import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { forbidden } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { insertCrossReference, type QuickActions, references } from '../../discussion/index.ts'
+import { addNotesOnBothSides, type QuickActions } from '../../discussion/index.ts'
 import { loadProject } from '../../projects/index.ts'
 import { promoteIssue } from '../epic-promotions/service.ts'
 import type { LinkType } from '../issue-links/queries.ts'
 import { linkIssue } from '../issue-links/service.ts'
 import { cloneIssue, moveIssue } from '../issue-moves/service.ts'
 import { editIssue, type IssueEdit } from '../issues/edit.ts'
-import { asNoteable } from '../issues/noteable.ts'
+import { asNamed, asNoteable } from '../issues/noteable.ts'
 import { type IssueSubject, loadIssueById } from '../issues/subject.ts'
 import { tracked } from '../issues/tracked.ts'
 import {
@@ -144,28 +144,13 @@ async function commentable(ctx: Ctx, id: number): Promise<IssueSubject | undefin
 }
 
 async function noteDuplicate(ctx: Ctx, issue: IssueSubject, other: IssueSubject): Promise<void> {
-  const authorId = ctx.actor!.id
-  const nameOf = ({ iid, project_id, project }: IssueSubject, { project: from }: IssueSubject): string =>
-    references(
-      'Issue',
-      { iid, project_id, full_path: project.full_path },
-      { of: 'project', id: from.id, full_path: from.full_path },
-    ).relative
   await ctx.transaction(async (tx) => {
     await tx.requirePermission?.()
     if (!(await commentable({ ...ctx, db: tx }, other.id))) throw forbidden()
-    await insertCrossReference(tx, asNoteable(issue), {
-      authorId,
-      body: `marked this issue as a duplicate of ${nameOf(other, issue)}`,
-      source: { noteable: asNoteable(other) },
-      repeats: true,
-    })
-    await insertCrossReference(tx, asNoteable(other), {
-      authorId,
-      body: `marked ${nameOf(issue, other)} as a duplicate of this issue`,
-      source: { noteable: asNoteable(issue) },
-      repeats: true,
-    })
+    await addNotesOnBothSides(tx, ctx.actor!.id, [
+      { on: asNamed(issue), text: (name) => `marked this issue as a duplicate of ${name}` },
+      { on: asNamed(other), text: (name) => `marked ${name} as a duplicate of this issue` },
+    ])
   })
 }
 

@@ -4,9 +4,9 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { conflict, Failure, forbidden, invalid, rowNotFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { insertCrossReference, references } from '../../discussion/index.ts'
+import { addNotesOnBothSides } from '../../discussion/index.ts'
 import type { IssueShown } from '../issues/entity.ts'
-import { asNoteable } from '../issues/noteable.ts'
+import { asNamed } from '../issues/noteable.ts'
 import { touchIssue } from '../issues/queries.ts'
 import { findIssueRecords } from '../issues/record-queries.ts'
 import { type IssueSubject, loadIssue, loadIssueById } from '../issues/subject.ts'
@@ -139,25 +139,15 @@ async function holdBoth(tx: Tx, ctx: Ctx, issue: IssueSubject, other: IssueSubje
   requireAdmin(ctx, now)
 }
 
-/** Adds a note to each side, which only readers of the other side see. */
-async function noteOnBoth(
+/** Adds a note to each side. */
+const noteOnBoth = (
   tx: Tx,
   ctx: Ctx,
   issue: IssueSubject,
   other: IssueSubject,
   [here, there]: readonly [here: string, there: string],
-): Promise<void> {
-  for (const [to, about, text] of [
-    [issue, other, here],
-    [other, issue, there],
-  ] as const)
-    await insertCrossReference(tx, asNoteable(to), {
-      authorId: ctx.actor!.id,
-      body: `${text} ${nameOf(about, to)}`,
-      source: { noteable: asNoteable(about) },
-      repeats: true,
-    })
-}
-
-const nameOf = ({ iid, project_id, project }: IssueSubject, reader: IssueSubject): string =>
-  references('Issue', { iid, project_id, full_path: project.full_path }, withinProject(reader)).relative
+): Promise<void> =>
+  addNotesOnBothSides(tx, ctx.actor!.id, [
+    { on: asNamed(issue), text: (name) => `${here} ${name}` },
+    { on: asNamed(other), text: (name) => `${there} ${name}` },
+  ])

@@ -5,14 +5,14 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { type Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import {
+  addNotesOnBothSides,
   addTodos,
   assignment,
   copyDiscussion,
-  insertCrossReference,
+  type NamedRow,
   noteMentions,
   qualifyReferences,
   readersAmong,
-  references,
   replaceAssigned,
 } from '../../discussion/index.ts'
 import { copyUploads, loadProject, namedUploads, type ProjectSubject, recordActivity } from '../../projects/index.ts'
@@ -20,7 +20,7 @@ import { moveLink } from '../epic-links/queries.ts'
 import { closeIssue } from '../issues/close.ts'
 import { readIssueFacts } from '../issues/event-queries.ts'
 import { emitIssue } from '../issues/events.ts'
-import { asNoteable } from '../issues/noteable.ts'
+import { asNamed, asNoteable } from '../issues/noteable.ts'
 import { type LockedIssue, lockIssue } from '../issues/queries.ts'
 import { type IssueSubject, issueNotFound, loadIssueById } from '../issues/subject.ts'
 import { setLabels } from '../labels/assign.ts'
@@ -73,8 +73,7 @@ export async function moveIssue(ctx: Ctx, subject: IssueSubject, toProjectId: nu
     await copyLabels(tx, row.id, copy.id, target.id)
     await copyEvents(tx, row.id, copy.id, target.id)
     await copyUploads(tx, row.project_id, target.id, uploads)
-    const original = { issue: row, project: subject.project }
-    await referToEachOther(tx, actorId, original, { issue: copy, project: target }, 'moved')
+    await noteBoth(tx, actorId, asNamed(subject), asNamed({ ...copy, project: target }), 'moved')
     await saveMovedTo(tx, row.id, copy.id)
     // Closing a closed issue emits nothing.
     if (!(await closeIssue(tx, row.id, actorId)))
@@ -109,8 +108,7 @@ export async function cloneIssue(
     const { copy, uploads, assignees, labels, description } = await arrive(tx, row, subject.project, target, cloning)
     await setLabels(tx, ctx, copy, labels, { create: false })
     if (target.id !== row.project_id) await copyUploads(tx, row.project_id, target.id, uploads)
-    const original = { issue: row, project: subject.project }
-    await referToEachOther(tx, actorId, original, { issue: copy, project: target }, 'cloned')
+    await noteBoth(tx, actorId, asNamed(subject), asNamed({ ...copy, project: target }), 'cloned')
     await addTodos(tx, copy, assignees.map(assignment(actorId)))
     if (description) await noteMentions(tx, copy, { text: description, authorId: actorId, isNew: true })
     await recordActivity(tx, target.id)
@@ -154,31 +152,15 @@ async function arrive(
   return { copy, uploads: [...uploads], assignees, labels: labels.map(({ name }) => name), description }
 }
 
-/** An issue, and its project. */
-type Placed = {
-  readonly issue: { readonly id: number; readonly iid: number; readonly project_id: number }
-  readonly project: ProjectSubject
-}
-
-/** The reference to an issue in a text of another project. */
-const nameIn = ({ id, full_path }: ProjectSubject, { issue, project }: Placed): string =>
-  references('Issue', { ...issue, full_path: project.full_path }, { of: 'project', id, full_path }).relative
-
-/** Adds a system note to each of the two issues; each is shown to users who may read the other issue. */
-async function referToEachOther(
+/** Adds a system note to each of the two issues. */
+const noteBoth = (
   tx: Tx,
   authorId: number,
-  original: Placed,
-  copy: Placed,
+  original: NamedRow,
+  copy: NamedRow,
   verb: 'moved' | 'cloned',
-): Promise<void> {
-  const note = (to: Placed, text: string, other: Placed) =>
-    insertCrossReference(tx, asNoteable(to.issue), {
-      authorId,
-      body: `${verb} ${text} ${nameIn(to.project, other)}`,
-      source: { noteable: asNoteable(other.issue) },
-      repeats: true,
-    })
-  await note(copy, 'from', original)
-  await note(original, 'to', copy)
-}
+): Promise<void> =>
+  addNotesOnBothSides(tx, authorId, [
+    { on: copy, text: (name) => `${verb} from ${name}` },
+    { on: original, text: (name) => `${verb} to ${name}` },
+  ])
