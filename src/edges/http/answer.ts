@@ -6,6 +6,7 @@ import { listBytes, type RecordText } from '../../api/record-texts.ts'
 import { acceptedEncoding, compressed, type Encoding, isCompressible } from './compress.ts'
 import { disconnectSignal } from './disconnect.ts'
 import { hasEtag } from './etag.ts'
+import { encodeLongJson } from './long-json.ts'
 
 export type Headers = Record<string, string | number>
 
@@ -63,10 +64,21 @@ export function sendJson(exchange: Exchange, status: number, value: unknown, hea
   sendText(exchange, status, JSON.stringify(value), { ...json, ...headers })
 }
 
+/** The same for a value with long lists, in turns with other requests. */
+export async function sendLongJson(
+  exchange: Exchange,
+  status: number,
+  value: unknown,
+  headers: Headers = {},
+): Promise<void> {
+  const { bytes, md5 } = await encodeLongJson(value)
+  if (!exchange.res.destroyed) sendTagged(exchange, status, bytes, () => weakEtag(md5), { ...json, ...headers })
+}
+
 export function sendText(exchange: Exchange, status: number, text: string, headers: Headers): void {
   // Node encodes headers like the string body that follows them; only ASCII is the same in UTF-8 and latin1.
   const isAscii = Buffer.byteLength(text) === text.length
-  sendTagged(exchange, status, isAscii ? text : Buffer.from(text), () => text, headers)
+  sendTagged(exchange, status, isAscii ? text : Buffer.from(text), () => etagOf(text), headers)
 }
 
 /** A text that is sent again and again, with its ETag. */
@@ -76,7 +88,7 @@ export class FixedText {
 
   constructor(text: string) {
     this.bytes = Buffer.from(text)
-    this.etag = `W/"${hash('md5', this.bytes, 'hex')}"`
+    this.etag = etagOf(this.bytes)
   }
 }
 
@@ -99,16 +111,20 @@ export function sendRecords(
   list: boolean,
   headers: Headers,
 ): void {
-  const tagged = () => texts.map(({ digest }) => digest).join()
-  sendTagged(exchange, status, bytesOf(texts, list), tagged, { ...json, ...headers })
+  const etag = () => etagOf(texts.map(({ digest }) => digest).join())
+  sendTagged(exchange, status, bytesOf(texts, list), etag, { ...json, ...headers })
 }
 
-/** `tagged` returns the text from which the ETag is computed if `headers` has none. */
+const weakEtag = (digest: string): string => `W/"${digest}"`
+
+const etagOf = (text: string | Buffer): string => weakEtag(hash('md5', text, 'hex'))
+
+/** `ownEtag` returns the ETag if `headers` has none. */
 function sendTagged(
   exchange: Exchange,
   status: number,
   body: Buffer | AsciiText,
-  tagged: () => string,
+  ownEtag: () => string,
   headers: Headers,
 ): void {
   const { req, res } = exchange
@@ -117,7 +133,7 @@ function sendTagged(
   const reads = req.method === 'GET' || req.method === 'HEAD'
   if (reads && status === 200) {
     const given = headers['etag']
-    const etag = given === undefined ? `W/"${hash('md5', tagged(), 'hex')}"` : String(given)
+    const etag = given === undefined ? ownEtag() : String(given)
     all['etag'] = etag
     all['cache-control'] ??= privateCacheControl
     const varies = isCompressible(all, body.length)

@@ -8,14 +8,16 @@ import {
   sendBody,
   sendEmpty,
   sendJson,
+  sendLongJson,
   sendRecords,
 } from './answer.ts'
 import type { Rendered } from './idempotency/rendered.ts'
+import { isLongJson } from './long-json.ts'
 
 /** Where the answer of an endpoint goes. */
 export type Output = {
   empty(status: number, headers?: Headers): void
-  json(status: number, value: unknown, headers?: Headers): void
+  json(status: number, value: unknown, headers?: Headers): void | Promise<void>
   body(status: number, body: Buffer | Readable, headers: Headers): Promise<void>
   records(status: number, texts: readonly RecordText[], list: boolean, headers: Headers): void
 }
@@ -23,7 +25,7 @@ export type Output = {
 /** Sends the answer to the client. */
 export const toClient = (exchange: Exchange): Output => ({
   empty: (...answer) => sendEmpty(exchange, ...answer),
-  json: (...answer) => sendJson(exchange, ...answer),
+  json: (...answer) => (isLongJson(answer[1]) ? sendLongJson : sendJson)(exchange, ...answer),
   body: (status, body, headers) =>
     sendBody(exchange, status, body, { 'cache-control': privateCacheControl, ...headers }),
   records: (...answer) => sendRecords(exchange, ...answer),

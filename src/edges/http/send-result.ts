@@ -67,7 +67,7 @@ export async function sendResult(
   const records = await presentAll(shape as Entity<unknown>, rows, ctx)
   const answered = e.paged ? records : records[0]
   context.onAnswer?.(e.method, e.path, shownStatus, answered)
-  output.json(shownStatus, answered, headers)
+  return output.json(shownStatus, answered, headers)
 }
 
 /** Maximum bytes of a page of serialized records, each of which may have been read by itself. */
