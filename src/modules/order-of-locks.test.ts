@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { isUnlocked, lockRow } from '../../test/tables/instance.ts'
+import { isShareUnlocked, isUnlocked, lockRow } from '../../test/tables/instance.ts'
 import { type Answer, type Client, test, unique, type World } from '../../test/world.ts'
 import { openMergeRequest } from './review/merge-requests/testing.ts'
 
@@ -106,6 +106,71 @@ describe('an account is not locked yet,', () => {
     expect((await waiting).status).toBeLessThan(300)
     expect(unlocked).toBe(true)
   })
+})
+
+/** A project, and a fork of it that belongs to a group. */
+async function forked(world: World) {
+  await world.settings({ deletion_adjourned_period: 0 })
+  const [source, group] = [await world.project(), await world.group()]
+  const fork = await world.project({ group })
+  expect((await world.root.post(`/projects/${fork.id}/fork/${source.id}`)).status).toBe(201)
+  return { world, source, fork, group }
+}
+
+const ofForks: Record<string, (at: Awaited<ReturnType<typeof forked>>) => Promise<Answer>> = {
+  'its deletion': ({ world, fork }) => world.root.delete(`/projects/${fork.id}`),
+  'the deletion of its group': ({ world, group }) => world.root.delete(`/groups/${group.id}`),
+  'the end of the relation': ({ world, fork }) => world.root.delete(`/projects/${fork.id}/fork`),
+}
+
+describe('a fork is not locked before its source, as by a limit of their visibility,', () => {
+  test.for(Object.keys(ofForks))('while %s waits for the source', async (name, { world }) => {
+    const at = await forked(world)
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'projects', at.source.id, 'no key update')
+      const waiting = ofForks[name]!(at)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'projects', at.fork.id) }
+    })
+    expect((await waiting).status).toBeLessThan(300)
+    expect(unlocked).toBe(true)
+  })
+})
+
+test('the deletion of a group locks those below it before their projects that it shares, as an edit of these does', async ({
+  world,
+}) => {
+  await world.settings({ deletion_adjourned_period: 0 })
+  const group = await world.group()
+  const below = async () =>
+    (await world.root.post('/groups', { name: unique('below'), path: unique('below'), parent_id: group.id })).json
+  const [one, other] = [await below(), await below()]
+  const project = (await world.root.post('/projects', { name: 'shared', namespace_id: one.id })).json
+  const share = { group_id: other.id, group_access: 30 }
+  expect((await world.root.post(`/projects/${project.id}/share`, share)).status).toBe(201)
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'namespaces', one.id, 'share')
+    const waiting = world.root.delete(`/groups/${group.id}`)
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'projects', project.id) }
+  })
+  expect((await waiting).status).toBeLessThan(300)
+  expect(unlocked).toBe(true)
+})
+
+test('the end of a share waits for the deletion of the project, which deletes the share, before it locks the share', async ({
+  world,
+}) => {
+  const [project, group] = [await world.project(), await world.group()]
+  await world.root.post(`/projects/${project.id}/share`, { group_id: group.id, group_access: 30 })
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'projects', project.id)
+    const waiting = world.root.delete(`/projects/${project.id}/share/${group.id}`)
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isShareUnlocked(tx, project.id) }
+  })
+  expect((await waiting).status).toBeLessThan(300)
+  expect(unlocked).toBe(true)
 })
 
 describe('what a transfer of the project or group changes, too, is not locked yet,', () => {

@@ -75,6 +75,10 @@ export const isUnlocked = async (
 export const areNumbersUnlocked = async (tx: Tx, projectId: number): Promise<boolean> =>
   (await tx.run(sql`select from internal_ids where project_id = ${projectId} for no key update skip locked`)) > 0
 
+/** Whether nothing else has locked the shares of the project. */
+export const isShareUnlocked = async (tx: Tx, projectId: number): Promise<boolean> =>
+  (await tx.run(sql`select from project_group_links where project_id = ${projectId} for update skip locked`)) > 0
+
 /** Tables and columns of all schemas of ours; `binary` if a column stores bytes. Without the audit log. */
 export const storedColumns = (world: World) =>
   world.rows(`

@@ -33,7 +33,13 @@ export { listProjects, type ProjectSet } from './projects/list-queries.ts'
 export { lockToChange } from './projects/lock-to-change.ts'
 export { emitLowered, loweredPayload } from './projects/lowered.ts'
 export { mirrorsWithoutUser, mirrorUpdated, saveMirror } from './projects/mirror-queries.ts'
-export { followNamespace, limitProjectVisibility, markProjectsDeleting, moveProject } from './projects/move-queries.ts'
+export {
+  followNamespace,
+  limitProjectVisibility,
+  lockToHide,
+  markProjectsDeleting,
+  moveProject,
+} from './projects/move-queries.ts'
 export { projectOnBehalf } from './projects/on-behalf.ts'
 export { projectFilters, projectIds, projectListFilters, writeParams } from './projects/params.ts'
 export { requireCreatable, requireRoom } from './projects/place.ts'

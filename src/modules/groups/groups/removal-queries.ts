@@ -2,9 +2,29 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, nullable } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { deleteNamespace, insideOf, markNamespacesDeleting, within } from '../../namespaces/index.ts'
-import { markProjectsDeleting } from '../../projects/index.ts'
+import { lockToHide, markProjectsDeleting } from '../../projects/index.ts'
 import { type GroupRow, lockGroup } from './queries.ts'
 import { type EndedGroupShare, type EndedProjectShare, endedGroupShareRow, endedProjectShareRow } from './unshared.ts'
+
+/**
+ * Locks the group with those below it, then the projects there and those that are shared with them, which the end of the shares changes:
+ * an edit of a project locks its group first.
+ */
+export async function lockToRemove(tx: Tx, traversalIds: readonly number[]): Promise<void> {
+  const inside = insideOf(traversalIds)
+  await tx.run(sql`select from namespaces d where ${inside} order by d.id for no key update`)
+  await lockToHide(
+    tx,
+    sql`
+      (
+        ${inside}
+        or p.id in (
+          select l.project_id from project_group_links l join namespaces d on d.id = l.group_id where ${inside}
+        )
+      )
+    `,
+  )
+}
 
 /** Hides the group and its content; a job deletes them. */
 export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {

@@ -4,7 +4,7 @@ import { enqueue } from '../../../jobs/job.ts'
 import { namespaceRemoved } from '../../namespaces/index.ts'
 import { removeGroup } from './jobs.ts'
 import type { GroupRow } from './queries.ts'
-import { deleteSharesWith, markGroupDeleting } from './removal-queries.ts'
+import { deleteSharesWith, lockToRemove, markGroupDeleting } from './removal-queries.ts'
 import { emitGroupsUnshared, emitProjectsUnshared } from './unshared.ts'
 
 /**
@@ -12,6 +12,7 @@ import { emitGroupsUnshared, emitProjectsUnshared } from './unshared.ts'
  * are held.
  */
 export async function removeHeld(tx: Tx, held: GroupRow, actorId: number | null): Promise<void> {
+  await lockToRemove(tx, held.traversal_ids)
   await namespaceRemoved(tx, held.id, async () => {
     const { projects, groups } = await deleteSharesWith(tx, held.id)
     await emitProjectsUnshared(tx, projects, actorId)

@@ -63,6 +63,8 @@ export async function shareProject(
 export async function unshareProject(ctx: Ctx, project: ProjectSubject, groupId: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
+    // Before the share: the deletion of the project locks them in this order.
+    await lockProject(tx, project.id)
     const level = await deleteProjectShare(tx, project.id, groupId)
     if (level === undefined) throw notFound('Group Link')
     await projectPlaced(tx, project.id)

@@ -7,7 +7,7 @@ import type { UserRow } from '../../accounts/index.ts'
 import { userRow } from '../../accounts/index.ts'
 import { deleteMailsTo } from '../../instance/index.ts'
 import { deleteAccessOf, lockPersonalNamespace, markNamespacesDeleting } from '../../namespaces/index.ts'
-import { markProjectsDeleting } from '../../projects/index.ts'
+import { lockToHide, markProjectsDeleting } from '../../projects/index.ts'
 import { type EndedMember, endedRow } from '../members/queries.ts'
 import type { Contribution, DeletedRows } from './contributions.ts'
 
@@ -66,13 +66,7 @@ export const tokensOfBot = (tx: Tx, userId: number): Promise<RowOf<typeof botTok
 /** Locks the personal namespace of a user and its projects, before the account: what is added to a project locks that before its author. */
 export async function lockSpace(tx: Tx, userId: number): Promise<void> {
   await lockPersonalNamespace(tx, userId)
-  await tx.run(sql`
-    select
-    from projects p join namespaces d on d.id = p.namespace_id
-    where d.owner_id = ${userId}
-    order by p.id
-    for no key update of p
-  `)
+  await lockToHide(tx, sql`d.owner_id = ${userId}`)
 }
 
 /** Hides the personal namespaces of the users and the projects there. */

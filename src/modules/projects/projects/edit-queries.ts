@@ -5,6 +5,7 @@ import { taken } from '../../../kernel/violations.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
 import { countingTopics, countTopicsOfNew } from '../topics/count.ts'
+import { lockSourcesOf } from '../topics/count-queries.ts'
 import { type FeatureLevels, featureColumns } from './features.ts'
 import { type LoweredProject, lowering } from './lowered-queries.ts'
 import { columns, type ProjectRow, projectRow } from './queries.ts'
@@ -239,6 +240,9 @@ export const lockProjectKey = (tx: Tx, id: number): Promise<ProjectRow | undefin
 /** Locks the project as an update of its state does: what is added to it meanwhile does not wait. False if it is being deleted. */
 export const lockState = (tx: Tx, id: number): Promise<boolean> =>
   tx.exists(sql`select from projects where id = ${id} and not deleting for no key update`)
+
+/** Locks the source of a fork, which counts it, before the fork is locked to be deleted. */
+export const lockForkCount = (tx: Tx, projectId: number): Promise<number> => lockSourcesOf(tx, sql`p.id = ${projectId}`)
 
 /** Visibility of the source of a fork, locked until the transaction ends. Undefined without a source. */
 export const lockForkSource = async (tx: Tx, projectId: number): Promise<number | undefined> =>

@@ -2,6 +2,7 @@ import type { Tx } from '../../../db/db.ts'
 import { integer, notNull } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import { countingTopics } from '../topics/count.ts'
+import { lockSourcesOf } from '../topics/count-queries.ts'
 
 /**
  * Makes a new project the fork of another, with its picture and at most its visibility. The trigger `count_forks` counts it. False if
@@ -36,8 +37,9 @@ export const linkFork = async (tx: Tx, projectId: number, sourceId: number): Pro
   `)) > 0
 
 /** The source that a project is a fork of no more; undefined when it was none. */
-export const unlinkFork = async (tx: Tx, projectId: number): Promise<number | undefined> =>
-  (
+export async function unlinkFork(tx: Tx, projectId: number): Promise<number | undefined> {
+  await lockSourcesOf(tx, sql`p.id = ${projectId}`)
+  return (
     await tx.row(
       { source_id: notNull(integer) },
       sql`
@@ -55,3 +57,4 @@ export const unlinkFork = async (tx: Tx, projectId: number): Promise<number | un
       `,
     )
   )?.source_id
+}

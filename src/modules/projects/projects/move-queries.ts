@@ -2,7 +2,8 @@ import type { Tx } from '../../../db/db.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import { within } from '../../namespaces/index.ts'
-import { changingAudience } from '../topics/count.ts'
+import { hiding } from '../topics/count.ts'
+import { lockProjectsWhere, lockSourcesOf } from '../topics/count-queries.ts'
 import { type LoweredProject, lowering } from './lowered-queries.ts'
 
 /** Puts a project into another namespace. Its route is claimed apart. Returns the projects whose visibility this lowers. */
@@ -38,11 +39,15 @@ export const limitProjectVisibility = (tx: Tx, which: Sql, visibility: number): 
     visibility,
   )
 
+/** Locks projects, with the sources of forks, as the beginning of their deletion. `which` is a condition on projects `p` and their namespaces `d`. */
+export async function lockToHide(tx: Tx, which: Sql): Promise<void> {
+  await lockSourcesOf(tx, which)
+  await lockProjectsWhere(tx, which)
+}
+
 /** Hides projects until a job removes them. `which` is a condition on their namespace `d`. */
 export const markProjectsDeleting = (tx: Tx, which: Sql): Promise<number> =>
-  changingAudience(tx, which, (ids) =>
-    tx.run(sql`update projects set deleting = true where id = any(${ids}::bigint[])`),
-  )
+  hiding(tx, which, (ids) => tx.run(sql`update projects set deleting = true where id = any(${ids}::bigint[])`))
 
 /** Renames projects with the namespace in which, or below which, they lie. */
 export const followNamespace: Reaction<'namespace_renamed'> = (tx, { payload }) =>

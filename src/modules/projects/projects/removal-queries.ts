@@ -4,7 +4,7 @@ import { boolean, integer, type RowOf, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
-import { changingAudience } from '../topics/count.ts'
+import { hiding } from '../topics/count.ts'
 import type { LargeTable } from './large-table-queries.ts'
 
 const deletingRow = { namespace_id: integer, visibility: integer, full_path: text }
@@ -12,7 +12,7 @@ type DeletingRow = RowOf<typeof deletingRow>
 
 /** Hides a project; a job deletes it. Returns where it was; undefined if it is hidden already. */
 export const markDeleting = (tx: Tx, id: number): Promise<DeletingRow | undefined> =>
-  changingAudience(tx, sql`p.id = ${id}`, () =>
+  hiding(tx, sql`p.id = ${id}`, () =>
     tx.row(
       deletingRow,
       sql`
@@ -26,7 +26,7 @@ export const markDeleting = (tx: Tx, id: number): Promise<DeletingRow | undefine
 
 /** As `markDeleting`, if the project is still marked for deletion since at least `days` ago; otherwise `undefined`. */
 export const markDueDeleting = (tx: Tx, id: number, days: number): Promise<DeletingRow | undefined> =>
-  changingAudience(tx, sql`p.id = ${id}`, () =>
+  hiding(tx, sql`p.id = ${id}`, () =>
     tx.row(
       deletingRow,
       sql`

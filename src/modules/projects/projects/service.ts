@@ -33,6 +33,7 @@ import { changedOf } from './changed.ts'
 import {
   autoDevopsOf,
   insertProject,
+  lockForkCount,
   lockForkSource,
   lockProject,
   lockProjectKey,
@@ -335,6 +336,7 @@ export async function deleteProject(ctx: Ctx, project: ProjectSubject): Promise<
   requireUnprotected(ctx)
   const hasPeriod = planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0
   await ctx.transaction(async (tx) => {
+    await lockForkCount(tx, project.id)
     await lockToChange(tx, project.id)
     // A transfer may have moved it meanwhile.
     const waits = hasPeriod && (await namespaceKindOf(tx, project.id)) === 'group'

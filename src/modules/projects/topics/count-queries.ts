@@ -32,6 +32,22 @@ export const lockProjectsWhere = (tx: Tx, which: ProjectCondition): Promise<numb
     `,
   )
 
+/** Locks the sources of projects. Before these: the deletion of a fork, which its source counts, and a limit of the visibility of a source lock both. */
+export const lockSourcesOf = (tx: Tx, which: ProjectCondition): Promise<number> =>
+  tx.run(sql`
+    select
+    from projects s
+    where s.id = any(
+      array(
+        select p.forked_from_project_id
+        from projects p join namespaces d on d.id = p.namespace_id
+        where p.forked_from_project_id is not null and ${which}
+      )
+    )
+    order by s.id
+    for no key update
+  `)
+
 /** Locks the direct forks of projects that are more visible than `visibility`. Returns their ids. */
 export const lockForksAbove = (tx: Tx, projectIds: readonly number[], visibility: number): Promise<number[]> =>
   idsOf(

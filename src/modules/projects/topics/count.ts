@@ -3,6 +3,7 @@ import {
   addToTopics,
   lockForksAbove,
   lockProjectsWhere,
+  lockSourcesOf,
   lockTopicKeys,
   type ProjectCondition,
   type TopicCount,
@@ -44,6 +45,16 @@ export async function changingAudience<T>(
 ): Promise<T> {
   await tx.allowLongStatements(audienceMs)
   return countingTopics(tx, which, change, visibility)
+}
+
+/** As `changingAudience`, for a deletion, which their sources count. */
+export async function hiding<T>(
+  tx: Tx,
+  which: ProjectCondition,
+  change: (ids: readonly number[]) => Promise<T>,
+): Promise<T> {
+  await lockSourcesOf(tx, which)
+  return changingAudience(tx, which, change)
 }
 
 /** Counts the topics of a project that this transaction created. */
