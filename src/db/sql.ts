@@ -18,6 +18,24 @@ export function literal(value: number): Sql {
   return raw(String(value))
 }
 
+/** Expressions by the names of their columns. */
+export type Columns = Readonly<Record<string, Sql>>
+
+/** The columns of a SELECT. */
+export const asColumns = (columns: Columns): Sql =>
+  join(
+    Object.entries(columns).map(([name, value]) => sql`${value} as ${raw(name)}`),
+    ', ',
+  )
+
+/** The same as one column of JSON. */
+export const asJsonObject = (columns: Columns): Sql => sql`
+  json_build_object(${join(
+    Object.entries(columns).flatMap(([name, value]) => [raw(`'${name}'`), value]),
+    ', ',
+  )})
+`
+
 /** A timestamp in the format of API records, for JSON that PostgreSQL builds. */
 export const wireTime = (expression: Sql): Sql =>
   sql`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`

@@ -1,11 +1,23 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer, nullable, text } from '../../../db/row.ts'
-import { literal, sql } from '../../../db/sql.ts'
+import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { holderIds } from '../../groups/index.ts'
-import { isScheduled } from '../noteables/kinds.ts'
+import { isScheduled, numberedTypes } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
-import { columnOf } from '../noteables/queries.ts'
+import { columnOf, sourceColumnOf } from '../noteables/queries.ts'
 import { mayName } from '../notes/references.ts'
+
+/** The columns that a copy of a note has in common with the note, of this alias; only notes of commits have a `changed_line`. */
+const copied = (alias = ''): Sql =>
+  raw(
+    [
+      ...['author_id', 'threaded', 'system', 'body', 'position', 'resolved_at', 'resolved_by_id', 'created_at'],
+      ...['updated_at', 'repeats', 'source_project_id', 'source_commit'],
+      ...numberedTypes.map((type) => sourceColumnOf(type).sql),
+    ]
+      .map((column) => `${alias}${column}`)
+      .join(', '),
+  )
 
 /**
  * Copies all notes of a noteable to another one, with authors and times, and the awards and mentions of these notes. The
@@ -19,15 +31,9 @@ export const copyNotes = (tx: Tx, from: Noteable, to: Noteable): Promise<number>
       from (select n.* from notes n where n.${old} = ${from.id} order by n.id) as each
     ),
     inserted as (
-      insert into notes (
-        id, project_id, ${column}, author_id, discussion_id, threaded, system, body, position, resolved_at,
-        resolved_by_id, created_at, updated_at, source_project_id, source_merge_request_id, source_issue_id,
-        source_snippet_id, source_epic_id, source_commit, repeats
-      )
-      select c.new_id, ${holderIds(to.holder).projectId}::bigint, ${to.id}, c.author_id,
-        left(encode(sha256(convert_to(${String(to.id)} || ' ' || c.discussion_id, 'UTF8')), 'hex'), 40), c.threaded,
-        c.system, c.body, c.position, c.resolved_at, c.resolved_by_id, c.created_at, c.updated_at, c.source_project_id,
-        c.source_merge_request_id, c.source_issue_id, c.source_snippet_id, c.source_epic_id, c.source_commit, c.repeats
+      insert into notes (id, project_id, ${column}, discussion_id, ${copied()})
+      select c.new_id, ${holderIds(to.holder).projectId}::bigint, ${to.id},
+        left(encode(sha256(convert_to(${String(to.id)} || ' ' || c.discussion_id, 'UTF8')), 'hex'), 40), ${copied('c.')}
       from copied c
     ),
     mentioned as (

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import { type Level, levels, visibilities } from '../../../access/levels.ts'
-import { join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { asColumns, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { openVisibility } from '../../projects/index.ts'
 import { holderOf, joinHolder, openTo, visibleHolder } from './holder-queries.ts'
 import {
@@ -9,7 +9,6 @@ import {
   lowestReader,
   type NoteableType,
   type NumberedType,
-  noteableTypes,
   type PlannedType,
   projectTypes,
   type ScheduledType,
@@ -136,12 +135,17 @@ export const readableAbout = (alias: string, caller: Caller, types: readonly Not
   )} end`
 }
 
-/** The type and the id of the noteable that a row of this alias is about. */
-export const aboutColumns = (alias: string, types: readonly NoteableType[] = noteableTypes): Sql =>
-  raw(`
-  case ${types.map((type) => `when ${alias}.${kindOf(type).column} is not null then '${type}'`).join(' ')} end as noteable_type,
-  coalesce(${types.map((type) => `${alias}.${kindOf(type).column}`).join(', ')}) as noteable_id
-`)
+/** The type of the noteable that a row of this alias is about. */
+export const aboutType = (alias: string, types: readonly NoteableType[]): Sql =>
+  raw(`case ${types.map((type) => `when ${alias}.${kindOf(type).column} is not null then '${type}'`).join(' ')} end`)
+
+/** Its id. */
+export const aboutId = (alias: string, types: readonly NoteableType[]): Sql =>
+  raw(`coalesce(${types.map((type) => `${alias}.${kindOf(type).column}`).join(', ')})`)
+
+/** Both as columns. */
+export const aboutColumns = (alias: string, types: readonly NoteableType[]): Sql =>
+  asColumns({ noteable_type: aboutType(alias, types), noteable_id: aboutId(alias, types) })
 
 /**
  * The caller may read the noteable `m` in the project `p` or the group `g`, given that they read others there: `hidden` of its policy is

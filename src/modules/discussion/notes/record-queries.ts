@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/list.ts'
 import { byKey, type Db, type Tx } from '../../../db/db.ts'
 import { boolean, integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
-import { join, literal, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
+import { asColumns, asJsonObject, join, literal, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { readableCode, visibleProjects } from '../../projects/index.ts'
 import { groupTypes, isNumbered, kindOf, type NoteableType, numberedOfProjects } from '../noteables/kinds.ts'
@@ -105,31 +105,43 @@ const joins = (type: NoteableType, notes = raw('notes')): Sql => sql`
     left join users r on r.id = n.resolved_by_id
 `
 
-/** Who resolved the note, of the user `r`. */
-export const resolverJson: Sql = sql`case when r.id is not null then ${userReferenceJson('r')} end`
+/** What a note is about, as its record says. */
+type About = { readonly type: Sql; readonly id: Sql; readonly iid: Sql; readonly oid: Sql }
 
-/** Number and object id of the noteable `m`, of which it has one. */
-const names = (type: NoteableType): { readonly iid: Sql; readonly oid: Sql } =>
-  isNumbered(type)
-    ? { iid: numberOf(type, 'm'), oid: raw('null::text') }
-    : { iid: raw('null::integer'), oid: numberOf(type, 'm') }
+/** The columns of the record of the note `n`, by the author `u`, resolved by the user `r`. */
+export const noteColumns = (about: About, body: Sql = raw('n.body'), time: (column: Sql) => Sql = (column) => column) =>
+  ({
+    id: raw('n.id'),
+    discussion_id: raw('n.discussion_id'),
+    noteable_type: about.type,
+    noteable_id: about.id,
+    noteable_iid: about.iid,
+    commit_oid: about.oid,
+    author: userReferenceJson('u'),
+    body,
+    system: raw('n.system'),
+    threaded: raw('n.threaded'),
+    position: raw('n.position'),
+    changed_line: raw('n.changed_line'),
+    resolved_at: time(raw('n.resolved_at')),
+    resolved_by: sql`case when r.id is not null then ${userReferenceJson('r')} end`,
+    suggestions: suggestionsJson,
+    created_at: time(raw('n.created_at')),
+    updated_at: time(raw('n.updated_at')),
+  }) satisfies Record<keyof NoteRow, Sql>
 
-const note = (type: NoteableType, body: Sql = raw('n.body')): Sql => sql`
-  select n.id, n.discussion_id, ${type}::text as noteable_type, m.id as noteable_id, ${names(type).iid} as noteable_iid,
-    ${names(type).oid} as commit_oid, ${userReferenceJson('u')} as author, ${body} as body, n.system, n.threaded,
-    n.position, n.changed_line, n.resolved_at, ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions,
-    n.created_at, n.updated_at ${joins(type)}
-`
+/** The noteable `m`, which has a number or an object id. */
+const aboutNoteable = (type: NoteableType): About => ({
+  type: sql`${type}::text`,
+  id: raw('m.id'),
+  iid: isNumbered(type) ? numberOf(type, 'm') : raw('null::integer'),
+  oid: isNumbered(type) ? raw('null::text') : numberOf(type, 'm'),
+})
 
-const noteJson = (type: NoteableType): Sql => sql`
-  json_build_object(
-    'id', n.id, 'discussion_id', n.discussion_id, 'noteable_type', ${type}::text, 'noteable_id', m.id, 'noteable_iid',
-    ${names(type).iid}, 'commit_oid', ${names(type).oid}, 'author', ${userReferenceJson('u')}, 'body', n.body, 'system',
-    n.system, 'threaded', n.threaded, 'position', n.position, 'changed_line', n.changed_line, 'resolved_at',
-    ${wireTime(raw('n.resolved_at'))}, 'resolved_by', ${resolverJson}, 'suggestions', ${suggestionsJson}, 'created_at',
-    ${wireTime(raw('n.created_at'))}, 'updated_at', ${wireTime(raw('n.updated_at'))}
-  )
-`
+const note = (type: NoteableType, body?: Sql): Sql =>
+  sql`select ${asColumns(noteColumns(aboutNoteable(type), body))} ${joins(type)}`
+
+const noteJson = (type: NoteableType): Sql => asJsonObject(noteColumns(aboutNoteable(type), undefined, wireTime))
 
 /** The notes of the discussion of `f`, each with the bytes of those before it. */
 const notesUpToHere = (type: NoteableType): Sql => sql`

@@ -3,15 +3,13 @@ import type { List, ListPart } from '../../../api/list.ts'
 import { byKey, type Db } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { integer, notNull, nullable, text, textOf } from '../../../db/row.ts'
-import { join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { asColumns, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
-import { userReferenceJson } from '../../accounts/index.ts'
 import { projectOf, visibleProjects } from '../../projects/index.ts'
 import { type NoteableType, noteableTypes, numberedTypes, projectTypes } from '../noteables/kinds.ts'
-import { aboutColumns, columnOf, numberOf, readableAbout, tableOf } from '../noteables/queries.ts'
-import { suggestionsJson } from '../suggestions/queries.ts'
+import { aboutId, aboutType, columnOf, numberOf, readableAbout, tableOf } from '../noteables/queries.ts'
 import { listedBody } from './page-size-queries.ts'
-import { type NoteRow, noteRow, resolverJson } from './record-queries.ts'
+import { type NoteRow, noteColumns, noteRow } from './record-queries.ts'
 
 /** A note on a noteable of any kind: each has exactly one. */
 const foundNoteRow = {
@@ -22,9 +20,11 @@ const foundNoteRow = {
 /** As in a page: without its text if the page is too long before it. */
 export const listedFoundNoteRow = { ...foundNoteRow, body: nullable(text) }
 
-/** The notes `n` on noteables of these kinds. */
-const notesOn = (types: readonly NoteableType[], body: Sql = raw('n.body')): Sql => sql`
-  select n.id, n.discussion_id, ${aboutColumns('n', types)},
+/** The noteable of the note `n`, of one of these kinds. */
+const aboutOneOf = (types: readonly NoteableType[]) => ({
+  type: aboutType('n', types),
+  id: aboutId('n', types),
+  iid: sql`
     coalesce(
       ${join(
         numberedTypes
@@ -32,10 +32,14 @@ const notesOn = (types: readonly NoteableType[], body: Sql = raw('n.body')): Sql
           .map((type) => sql`(select ${numberOf(type, 'm')} from ${tableOf(type)} m where m.id = n.${columnOf(type)})`),
         ', ',
       )}
-    ) as noteable_iid,
-    (select m.oid from ${tableOf('Commit')} m where m.id = n.${columnOf('Commit')}) as commit_oid,
-    ${userReferenceJson('u')} as author, ${body} as body, n.system, n.threaded, n.position, n.changed_line,
-    n.resolved_at, ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions, n.created_at, n.updated_at
+    )
+  `,
+  oid: sql`(select m.oid from ${tableOf('Commit')} m where m.id = n.${columnOf('Commit')})`,
+})
+
+/** The notes `n` on noteables of these kinds. */
+const notesOn = (types: readonly NoteableType[], body?: Sql): Sql => sql`
+  select ${asColumns(noteColumns(aboutOneOf(types), body))}
   from notes n join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id
 `
 
