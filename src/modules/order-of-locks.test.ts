@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
-import { isShareUnlocked, isUnlocked, lockRow } from '../../test/tables/instance.ts'
+import { areUnlocked, isUnlocked, lockRow, lockRowsOf } from '../../test/tables/instance.ts'
 import { type Answer, type Client, test, unique, type World } from '../../test/world.ts'
+import { newPublicKey } from './accounts/ssh-keys/testing.ts'
 import { openMergeRequest } from './review/merge-requests/testing.ts'
 
 /** What a transfer of its project or group may change, too, and a request about it that refers to the project or group. */
@@ -167,9 +168,83 @@ test('the end of a share waits for the deletion of the project, which deletes th
     await lockRow(tx, 'projects', project.id)
     const waiting = world.root.delete(`/projects/${project.id}/share/${group.id}`)
     await world.waitsForLock(1)
-    return { waiting, unlocked: await isShareUnlocked(tx, project.id) }
+    return { waiting, unlocked: await areUnlocked(tx, 'project_group_links', 'project_id', project.id) }
   })
   expect((await waiting).status).toBeLessThan(300)
+  expect(unlocked).toBe(true)
+})
+
+/** A deploy key of a project. */
+async function withDeployKey(world: World) {
+  const project = await world.project()
+  const keys = `/projects/${project.id}/deploy_keys`
+  const made = await world.root.post(keys, { title: 'Key', key: newPublicKey() })
+  expect(made.status).toBe(201)
+  return { keys, id: made.json.id as number, key: made.json.key as string }
+}
+
+test.for(['enabled', 'added'])(
+  'a deploy key that is %s again while it is removed is not locked yet',
+  async (how, { world }) => {
+    const { keys, id, key } = await withDeployKey(world)
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRowsOf(tx, 'deploy_key_projects', 'deploy_key_id', id)
+      const waiting =
+        how === 'enabled' ? world.root.post(`${keys}/${id}/enable`) : world.root.post(keys, { title: 'Key', key })
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'ssh_keys', id, 'update') }
+    })
+    expect((await waiting).status).toBe(201)
+    expect(unlocked).toBe(true)
+  },
+)
+
+test('a public deploy key is not locked yet while its deletion waits for its removal from a project', async ({
+  world,
+}) => {
+  const { id } = (await world.root.post('/deploy_keys', { title: 'Key', key: newPublicKey() })).json
+  const project = await world.project()
+  expect((await world.root.post(`/projects/${project.id}/deploy_keys/${id}/enable`)).status).toBe(201)
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRowsOf(tx, 'deploy_key_projects', 'deploy_key_id', id)
+    const waiting = world.root.delete(`/deploy_keys/${id}`)
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'ssh_keys', id, 'update') }
+  })
+  expect((await waiting).status).toBe(204)
+  expect(unlocked).toBe(true)
+})
+
+test('a milestone is not locked yet while its deletion waits for a list of a board that has it', async ({ world }) => {
+  const { id } = await world.project()
+  const milestone = (await world.root.post(`/projects/${id}/milestones`, { title: '1.0' })).json
+  const board = (await world.root.post(`/projects/${id}/boards`, { name: 'Board' })).json
+  const edited = await world.root.put(`/projects/${id}/boards/${board.id}`, { milestone_id: milestone.id })
+  expect(edited.json.milestone).toMatchObject({ id: milestone.id })
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'boards', board.id, 'no key update')
+    const waiting = world.root.delete(`/projects/${id}/milestones/${milestone.id}`)
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'milestones', milestone.id, 'key share') }
+  })
+  expect((await waiting).status).toBe(204)
+  expect(unlocked).toBe(true)
+})
+
+test('an issue is not locked yet while its deletion waits for an issue that was moved to it, as a link of both waits', async ({
+  world,
+}) => {
+  const [project, target] = [await world.project(), await world.project()]
+  const issue = (await world.root.post(`/projects/${project.id}/issues`, { title: 'Issue' })).json
+  const at = `/projects/${project.id}/issues/${issue.iid}`
+  const moved = (await world.root.post(`${at}/move`, { to_project_id: target.id })).json
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'issues', issue.id, 'no key update')
+    const waiting = world.root.delete(`/projects/${target.id}/issues/${moved.iid}`)
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'issues', moved.id) }
+  })
+  expect((await waiting).status).toBe(204)
   expect(unlocked).toBe(true)
 })
 

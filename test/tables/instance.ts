@@ -75,9 +75,13 @@ export const isUnlocked = async (
 export const areNumbersUnlocked = async (tx: Tx, projectId: number): Promise<boolean> =>
   (await tx.run(sql`select from internal_ids where project_id = ${projectId} for no key update skip locked`)) > 0
 
-/** Whether nothing else has locked the shares of the project. */
-export const isShareUnlocked = async (tx: Tx, projectId: number): Promise<boolean> =>
-  (await tx.run(sql`select from project_group_links where project_id = ${projectId} for update skip locked`)) > 0
+/** Locks the rows of a table that refer to an id, as if they were being deleted, until the transaction ends. Returns their number. */
+export const lockRowsOf = (tx: Tx, table: string, column: string, id: number): Promise<number> =>
+  tx.run(sql`select from ${raw(table)} where ${raw(column)} = ${id} for update`)
+
+/** Whether nothing else has locked the rows of a table that refer to an id; if so, locks them. */
+export const areUnlocked = async (tx: Tx, table: string, column: string, id: number): Promise<boolean> =>
+  (await tx.run(sql`select from ${raw(table)} where ${raw(column)} = ${id} for update skip locked`)) > 0
 
 /** Tables and columns of all schemas of ours; `binary` if a column stores bytes. Without the audit log. */
 export const storedColumns = (world: World) =>

@@ -100,4 +100,8 @@ export const saveClosed = (tx: Tx, id: number, userId: number, at: Date | undefi
 export const saveReopened = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update issues set state = 'opened', closed_at = null, closed_by_id = null where id = ${id}`)
 
+/** Locks the issues that were moved to this one, which the deletion changes. They are older, and two issues are locked in the order of their ids. */
+export const lockMovedTo = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`select from issues where moved_to_id = ${id} order by id for no key update`)
+
 export const deleteIssue = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from issues where id = ${id}`)

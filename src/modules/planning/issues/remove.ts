@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { deleteIssue } from './edit-queries.ts'
+import { deleteIssue, lockMovedTo } from './edit-queries.ts'
 import { emitIssue } from './events.ts'
 import { lockIssue } from './queries.ts'
 import { type IssueSubject, issueNotFound } from './subject.ts'
@@ -7,6 +7,7 @@ import { type IssueSubject, issueNotFound } from './subject.ts'
 /** Deletes an issue with its notes. */
 export async function removeIssue(ctx: Ctx, { id }: IssueSubject): Promise<void> {
   await ctx.transaction(async (tx) => {
+    await lockMovedTo(tx, id)
     const held = await lockIssue(tx, id, 'delete')
     if (!held) throw issueNotFound()
     await emitIssue(tx, id, { kind: 'issue_deleted', actorId: ctx.actor!.id, confidential: held.confidential })

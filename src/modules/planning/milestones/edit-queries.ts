@@ -72,12 +72,13 @@ export const updateMilestone = async (
       )
   `)) > 0
 
-/** Locks what has these milestones, as those do who edit it. */
+/** Locks what has these milestones, as those do who edit it or add a list to a board. */
 async function lockWithMilestone(tx: Tx, ids: readonly number[]): Promise<void> {
   for (const type of scheduledTypes)
     await tx.run(sql`
       select from ${tableOf(type)} m where m.milestone_id = any(${ids}::bigint[]) order by m.id for no key update
     `)
+  await tx.run(sql`select from boards where milestone_id = any(${ids}::bigint[]) order by id for no key update`)
 }
 
 /** Deletes a milestone. What has it is locked before it is locked against references, as by those who edit that. */

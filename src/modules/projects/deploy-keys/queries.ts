@@ -132,6 +132,16 @@ export const findMaintainedKeyBySha256 = (db: Db, actor: Actor, sha256: string):
     `,
   )
 
+/** Locks what says that a key is enabled, in a project or wherever it is. Before the key, as when it is disabled. */
+export const lockUses = (tx: Tx, keyId: number, projectId?: number): Promise<number> =>
+  tx.run(sql`
+    select
+    from deploy_key_projects
+    where deploy_key_id = ${keyId} ${projectId === undefined ? empty : sql`and project_id = ${projectId}`}
+    order by id
+    for update
+  `)
+
 /** Enables a key in a project; no change if it is enabled already. `undefined` if the key is gone. */
 export const enableKey = (
   db: Db,

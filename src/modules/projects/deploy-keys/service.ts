@@ -23,6 +23,7 @@ import {
   findMaintainedKeyBySha256,
   holdDeployKey,
   isMaintainedElsewhere,
+  lockUses,
   setCanPush,
 } from './queries.ts'
 
@@ -58,6 +59,7 @@ export async function addDeployKey(
 
 /** Enables a key. Throws if the caller has lost the permission during the wait for changes of project and key. */
 async function enableForCaller(tx: Tx, enabled: Parameters<typeof enableKey>[1]) {
+  await lockUses(tx, enabled.keyId, enabled.projectId)
   const made = await enableKey(tx, enabled)
   await tx.requirePermission?.()
   return made
@@ -157,6 +159,7 @@ export async function addPublicKey(ctx: Ctx, input: KeyInput): Promise<AnyDeploy
 /** Deletes a public deploy key, wherever it is enabled. */
 export async function removePublicKey(ctx: Ctx, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
+    await lockUses(tx, id)
     const removed = await deletePublicKey(tx, id)
     await tx.requirePermission?.()
     if (!removed) throw rowNotFound()
