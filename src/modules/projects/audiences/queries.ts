@@ -72,7 +72,7 @@ export const rowsAbove = async (
     )
   ).map(({ id }) => id)
 
-/** Lowers the audience of these rows. */
+/** Lowers the audience of these rows, which it locks in the order of their ids. */
 export const lowerAudience = (
   db: Db,
   { table }: FollowingTable,
@@ -80,7 +80,19 @@ export const lowerAudience = (
   audience: number,
 ): Promise<number> =>
   db.run(
-    sql`update ${raw(table)} set audience = ${audience} where id = any(${ids}::bigint[]) and audience > ${audience}`,
+    sql`
+      with held as materialized (
+        select id
+        from ${raw(table)}
+        where id = any(${ids}::bigint[]) and audience > ${audience}
+        order by id
+        for no key update
+      )
+      update ${raw(table)} r
+      set audience = ${audience}
+      from held h
+      where r.id = h.id
+    `,
   )
 
 /**
@@ -104,17 +116,22 @@ export async function restoreAudience(
   )
   if (!held) return 0
   return tx.run(sql`
+    with found as materialized (
+      select f.id
+      from ${raw(table)} f
+      where f.project_id = ${projectId} and f.audience < ${held.audience} and ${raw(isOpen('f'))}
+      limit ${literal(size)}
+    ),
+    locked as materialized (
+      select r.id
+      from ${raw(table)} r
+      where r.id = any(array(select id from found)) and r.audience < ${held.audience} and ${raw(isOpen('r'))}
+      order by r.id
+      for no key update
+    )
     update ${raw(table)} r
     set audience = ${held.audience}
-    where r.id = any(
-        array(
-          select f.id
-          from ${raw(table)} f
-          where f.project_id = ${projectId} and f.audience < ${held.audience} and ${raw(isOpen('f'))}
-          limit ${literal(size)}
-        )
-      )
-      and r.audience < ${held.audience}
-      and ${raw(isOpen('r'))}
+    from locked l
+    where r.id = l.id
   `)
 }
