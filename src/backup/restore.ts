@@ -7,7 +7,10 @@ import { beginRestore, endRestore, loadTables, migrationsOf } from '../db/load.t
 import { migrate } from '../db/migrate.ts'
 import type { TableName } from '../db/snapshot.ts'
 import { continuePositions } from '../events/positions.ts'
-import { compareRefNames, isRefName } from '../git/format/ref-name.ts'
+import type { Oid } from '../git/format/oid.ts'
+import { parseRefName } from '../git/format/ref-name.ts'
+import type { RefFile } from '../git/refs/packed-refs.ts'
+import { packedRefsText } from '../git/refs/write-packed-refs.ts'
 import { bareConfig } from '../git/repository/bare-repository.ts'
 import { inMegabytes } from '../kernel/amounts.ts'
 import { makeFolder, syncTree } from '../kernel/durable.ts'
@@ -140,17 +143,14 @@ class Restore {
       await mkdir(join(gitDir, folder), { recursive: true, mode: 0o700 })
     await this.#write(join(gitDir, 'HEAD'), [Buffer.from(head)])
     await this.#write(join(gitDir, 'config'), [Buffer.from(bareConfig)])
-    const lines: string[] = []
+    const packed: RefFile[] = []
     // Git refuses the whole file for a line that it cannot read.
-    for (const line of (await this.#reader.bytes(refs)).toString().split('\n').slice(0, -1))
-      if (/^[0-9a-f]{40} /.test(line) && isRefName(nameIn(line))) lines.push(line)
+    for (const line of (await this.#reader.bytes(refs)).toString().split('\n').slice(0, -1)) {
+      const name = /^[0-9a-f]{40} /.test(line) ? parseRefName(nameIn(line)) : undefined
+      if (name) packed.push({ name, oid: line.slice(0, 40) as Oid })
       else this.leftOut.push(`${gitDir}: ${leftOut(nameIn(line))}`)
-    // Earlier versions have stored them in another order, in which git would not find all of them.
-    lines.sort((one, other) => compareRefNames(nameIn(one), nameIn(other)))
-    if (lines.length > 0)
-      await this.#write(join(gitDir, 'packed-refs'), [
-        Buffer.from(`# pack-refs with: sorted \n${lines.map((line) => `${line}\n`).join('')}`),
-      ])
+    }
+    if (packed.length > 0) await this.#write(join(gitDir, 'packed-refs'), [Buffer.from(packedRefsText(packed))])
     return gitDir
   }
 

@@ -1,13 +1,13 @@
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { syncFolder } from '../../kernel/durable.ts'
 import { readLines } from '../../kernel/read-lines.ts'
 import type { Oid } from '../format/oid.ts'
-import { branchRef, compareRefNames, parseRefName, type RefName, tagRef } from '../format/ref-name.ts'
+import { branchRef, parseRefName, type RefName, tagRef } from '../format/ref-name.ts'
 import { listRefs, type Ref } from '../refs/refs.ts'
+import { packedRefsText, writePackedRefs } from '../refs/write-packed-refs.ts'
 import type { Repository } from '../repository/repository.ts'
 import { settingsEnv } from '../runner/environment.ts'
 import { GitError, gitFailure } from '../runner/git-error.ts'
@@ -95,7 +95,7 @@ export async function unbundle(repo: Repository, path: string, limits: BundleLim
     throw new BundleRefusal(`The pack is not valid: ${reasonIn(exit.stderr)}`)
   }
   await syncFolder(join(repo.objectDir, 'pack'))
-  await writeRefs(repo, refs)
+  await writePackedRefs(repo, packedRefsText([...refs].map(([name, oid]) => ({ name, oid }))))
   // It reads the object of every ref, and fails if one is missing.
   const listed = await listRefs(repo, 'refs/').catch((error: unknown) => {
     // A signal, or another failure than git's, says nothing about the bundle.
@@ -174,15 +174,6 @@ function requireNoConflicts(refs: ReadonlyMap<RefName, Oid>): void {
     for (let at = name.lastIndexOf('/'); at > 'refs/'.length; at = name.lastIndexOf('/', at - 1))
       if (refs.has(name.slice(0, at) as RefName))
         throw new BundleRefusal(`The references ${name.slice(0, at)} and ${name} exclude each other`)
-}
-
-/** Only for a repository without refs. */
-async function writeRefs(repo: Repository, refs: ReadonlyMap<RefName, Oid>): Promise<void> {
-  const names = [...refs.keys()].sort(compareRefNames)
-  await using file = await open(join(repo.gitDir, 'packed-refs'), 'wx')
-  await file.writeFile(`# pack-refs with: sorted \n${names.map((name) => `${refs.get(name)} ${name}\n`).join('')}`)
-  await file.sync()
-  await syncFolder(repo.gitDir)
 }
 
 /** Only tags may name what is no commit. */

@@ -1,8 +1,8 @@
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '../../kernel/durable.ts'
 import type { Oid } from '../format/oid.ts'
 import { listRefs, type Ref } from '../refs/refs.ts'
+import { peeledRefsText, writePackedRefs } from '../refs/write-packed-refs.ts'
 import type { Repository } from '../repository/repository.ts'
 import { streamPack } from './stream-pack.ts'
 
@@ -17,22 +17,8 @@ export async function copyRefs(target: Repository, source: Repository): Promise<
   const refs = await listRefs(source, ['refs/heads/', 'refs/tags/'])
   if (refs.length === 0) return refs
   await streamPack(source, target, { revisions: refs.map(({ oid }) => `${oid}\n`).join(''), timeoutMs })
-  await writePackedRefs(target, refs)
+  await writePackedRefs(target, peeledRefsText(refs))
   return refs
-}
-
-/** The content of `packed-refs` for these refs, which are sorted by name. */
-export function packedRefsText(refs: readonly Ref[]): string {
-  const lines = refs.map(({ oid, name, target }) => `${oid} ${name}\n${target === oid ? '' : `^${target}\n`}`)
-  return `# pack-refs with: peeled fully-peeled sorted \n${lines.join('')}`
-}
-
-/** Writes all refs to one packed file, as git does: one fsync instead of one per ref. Only for a repository without refs. */
-async function writePackedRefs(repo: Repository, refs: readonly Ref[]): Promise<void> {
-  await using file = await open(join(repo.gitDir, 'packed-refs'), 'wx')
-  await file.writeFile(packedRefsText(refs))
-  await file.sync()
-  await syncFolder(repo.gitDir)
 }
 
 /**

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { isMissing, namesIn } from '../../kernel/missing.ts'
 import { tarEnd, tarHeader, tarPadding } from '../format/tar.ts'
 import { listRefs } from '../refs/refs.ts'
+import { peeledRefsText } from '../refs/write-packed-refs.ts'
 import type { Repository } from '../repository/repository.ts'
-import { packedRefsText } from './copy.ts'
 
 const config = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n'
 
@@ -24,7 +24,7 @@ export async function* snapshot(repo: Repository): AsyncGenerator<Buffer> {
   const refs = await listRefs(repo, 'refs/')
   yield* text('HEAD', await readFile(join(dir, 'HEAD'), 'utf8'))
   yield* text('config', config)
-  yield* text('packed-refs', packedRefsText(refs))
+  yield* text('packed-refs', peeledRefsText(refs))
   for (const folder of ['refs/', 'refs/heads/', 'refs/tags/', 'objects/', 'objects/info/', 'objects/pack/'])
     yield tarHeader(folder, 0, now)
   // Other names are files that git has not finished writing.
