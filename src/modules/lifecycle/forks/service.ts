@@ -15,6 +15,7 @@ import {
 import {
   becomeFork,
   createProject,
+  type FeatureColumn,
   forkVisibilityViolations,
   linkFork,
   loadProject,
@@ -87,17 +88,18 @@ function widestVisibility(ctx: Ctx, source: ProjectSubject, target: NamespaceWit
   return visibilityName(open[0] ?? visibilities.private)
 }
 
-const features = [
+/** Features whose levels a fork inherits. The container registry, forks and pages begin with the levels of new projects. */
+const inheritedFeatures = [
   'issues_access_level',
   'repository_access_level',
   'merge_requests_access_level',
   'builds_access_level',
   'wiki_access_level',
   'snippets_access_level',
-] as const
+] as const satisfies readonly FeatureColumn[]
 
 const featuresOf = (source: ProjectSubject) =>
-  Object.fromEntries(features.map((name) => [name, featureLevelName(source[name])]))
+  Object.fromEntries(inheritedFeatures.map((name) => [name, featureLevelName(source[name])]))
 
 /** Turns a taken name or path from `invalid` into `conflict`; only forks answer so. */
 function asConflict(error: unknown): never {
