@@ -95,7 +95,13 @@ export {
 } from './repositories/location.ts'
 export { observeLostAndFound } from './repositories/lost-metric.ts'
 export { initialBranch, openForWriting, openRepository } from './repositories/open.ts'
-export { saveWikiCheck } from './repositories/queries.ts'
+export {
+  type Housekeeping,
+  type HousekeepingRow,
+  housekeepingDone,
+  housekeepingRow,
+  saveWikiCheck,
+} from './repositories/queries.ts'
 export { setAside } from './repositories/set-aside.ts'
 export { unknownStorages } from './repositories/storages.ts'
 export { checkQueue, checkSchedule, isDamaged } from './repository-checks/jobs.ts'

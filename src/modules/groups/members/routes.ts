@@ -18,6 +18,13 @@ type MemberAbility = 'read_member' | 'admin_member'
 const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'ID of the user' })
 const expiry = DateOnly({ description: 'Expiry date; no access from this day on' })
 
+const accessLevel = (of: 'group' | 'project') =>
+  Whole({
+    known: of === 'project' ? projectMemberLevels : memberLevels,
+    levels: true,
+    description: 'Access level of the member',
+  })
+
 const filters = {
   query: Optional(Text({ description: 'Part of the name or username' })),
   user_ids: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Only these users' })),
@@ -95,11 +102,7 @@ const memberRoutes = <T extends Holder, A extends string>(
     allow: 'admin_member',
     params: Params({
       user_id: userId,
-      access_level: Whole({
-        known: of === 'project' ? projectMemberLevels : memberLevels,
-        levels: true,
-        description: 'Access level of the member',
-      }),
+      access_level: accessLevel(of),
       expires_at: Optional(Nullable(expiry)),
     }),
     returns: Member,
@@ -119,11 +122,7 @@ const memberRoutes = <T extends Holder, A extends string>(
     allow: 'admin_member',
     params: Params({
       user_id: userId,
-      access_level: Whole({
-        known: of === 'project' ? projectMemberLevels : memberLevels,
-        levels: true,
-        description: 'Access level of the member',
-      }),
+      access_level: accessLevel(of),
       expires_at: Optional(Nullable(expiry)),
     }),
     returns: Member,

@@ -1,7 +1,7 @@
 import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
-import { raw, sql } from '../../../db/sql.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 
@@ -41,19 +41,18 @@ export const variablesOf = (holder: Holder): List => ({
 })
 
 /** Variables of a key, one for each environment scope; at most two, which is enough to detect ambiguity. */
+const ofKey = (holder: Holder, key: string, scope: string | undefined): Sql => sql`
+  select ${columns}
+  from variables v
+  where ${heldBy('v', holder)}
+    and v.key = ${key}
+    and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null})
+  order by v.id
+  limit 2
+`
+
 export const findVariables = (db: Db, holder: Holder, key: string, scope: string | undefined): Promise<VariableRow[]> =>
-  db.rows(
-    variableRow,
-    sql`
-      select ${columns}
-      from variables v
-      where ${heldBy('v', holder)}
-        and v.key = ${key}
-        and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null})
-      order by v.id
-      limit 2
-    `,
-  )
+  db.rows(variableRow, ofKey(holder, key, scope))
 
 export type NewVariable = VariableAttributes & { key: string; sealedValue: string; hidden: boolean }
 
@@ -96,19 +95,7 @@ export const updateVariable = (
 
 /** As `findVariables`, and locks the rows until the transaction ends. */
 export const lockVariables = (tx: Tx, holder: Holder, key: string, scope: string | undefined): Promise<VariableRow[]> =>
-  tx.rows(
-    variableRow,
-    sql`
-      select ${columns}
-      from variables v
-      where ${heldBy('v', holder)}
-        and v.key = ${key}
-        and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null})
-      order by v.id
-      limit 2
-      for update
-    `,
-  )
+  tx.rows(variableRow, sql`${ofKey(holder, key, scope)} for update`)
 
 export const deleteVariable = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from variables where id = ${id}`)

@@ -6,10 +6,7 @@ import { lacksBitmap, packRefs, prune, repack, writeCommitGraph } from '../../..
 import { Throttle } from '../../../jobs/throttle.ts'
 import { longAgo } from '../../../kernel/clock.ts'
 import type { Settings } from '../../../settings/settings.ts'
-import { findHousekeeping, type HousekeepingRow, saveHousekeeping } from './queries.ts'
-
-/** From the least to the most thorough. */
-export type Housekeeping = 'incremental' | 'full' | 'gc'
+import { findHousekeeping, type Housekeeping, type HousekeepingRow, saveHousekeeping } from './queries.ts'
 
 /**
  * Minimum age of unreachable objects before gc deletes them. Objects of pending pushes are in quarantine until refs

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, nullable, pick, type RowOf, text } from '../../../db/row.ts'
-import { literal, sql } from '../../../db/sql.ts'
+import { literal, type Sql, sql } from '../../../db/sql.ts'
 
 export const storedRepositoryRow = {
   id: integer,
@@ -39,6 +39,9 @@ export const isProjectThere = (db: Db, id: number): Promise<boolean> =>
 export const lockDirectory = (tx: Tx, dir: string): Promise<number> =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`place of a repository: ${dir}`}, 0))`)
 
+/** From the least to the most thorough. */
+export type Housekeeping = 'incremental' | 'full' | 'gc'
+
 /** Number of pushes, in total and at the last run of each kind of housekeeping. */
 export const housekeepingRow = {
   pushes: integer,
@@ -54,19 +57,15 @@ export const findHousekeeping = (db: Db, projectId: number): Promise<Housekeepin
     sql`select pushes, incremental_at, full_at, gc_at from project_housekeeping where project_id = ${projectId}`,
   )
 
-/** Records a run that covered the first `pushes`; a thorough kind includes the lesser kinds. */
-export const saveHousekeeping = (
-  db: Db,
-  projectId: number,
-  kind: 'incremental' | 'full' | 'gc',
-  pushes: number,
-): Promise<number> =>
-  db.run(sql`
-    update project_housekeeping
-    set incremental_at = ${pushes}, full_at = case when ${kind} = 'incremental' then full_at else ${pushes} end,
-      gc_at = case when ${kind} = 'gc' then ${pushes} else gc_at end
-    where project_id = ${projectId}
-  `)
+/** Assignments that record a run that covered the first `pushes`; a thorough kind includes the lesser kinds. */
+export const housekeepingDone = (kind: Housekeeping, pushes: number): Sql => sql`
+  incremental_at = ${pushes}, full_at = case when ${kind} = 'incremental' then full_at else ${pushes} end,
+  gc_at = case when ${kind} = 'gc' then ${pushes} else gc_at end
+`
+
+/** Records a run that covered the first `pushes`. */
+export const saveHousekeeping = (db: Db, projectId: number, kind: Housekeeping, pushes: number): Promise<number> =>
+  db.run(sql`update project_housekeeping set ${housekeepingDone(kind, pushes)} where project_id = ${projectId}`)
 
 /** Saves the result of a check, for lists of broken repositories. */
 export const saveCheck = (db: Db, projectId: number, failed: boolean): Promise<number> =>

@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { type Housekeeping, type HousekeepingRow, housekeepingDone, housekeepingRow } from '../../projects/index.ts'
 
 export type SideKindName = 'project_wiki' | 'group_wiki' | 'snippet'
 
@@ -85,28 +86,13 @@ export const recordSidePush = (tx: Tx, id: number, firstBranch: string | undefin
 export const saveSideSize = (db: Db, id: number, bytes: number): Promise<number> =>
   db.run(sql`update side_repositories set size = ${bytes} where id = ${id}`)
 
-export const sideHousekeepingRow = { pushes: integer, incremental_at: integer, full_at: integer, gc_at: integer }
-
 /** Pushes so far, and at the last run of each kind of housekeeping. */
-export const findSideHousekeeping = (db: Db, id: number): Promise<RowOf<typeof sideHousekeepingRow> | undefined> =>
-  db.row(
-    sideHousekeepingRow,
-    sql`select pushes, incremental_at, full_at, gc_at from side_repositories where id = ${id}`,
-  )
+export const findSideHousekeeping = (db: Db, id: number): Promise<HousekeepingRow | undefined> =>
+  db.row(housekeepingRow, sql`select pushes, incremental_at, full_at, gc_at from side_repositories where id = ${id}`)
 
-/** Records a run that covered the first `pushes`; a thorough kind includes the lesser kinds. */
-export const saveSideHousekeeping = (
-  db: Db,
-  id: number,
-  kind: 'incremental' | 'full' | 'gc',
-  pushes: number,
-): Promise<number> =>
-  db.run(sql`
-    update side_repositories
-    set incremental_at = ${pushes}, full_at = case when ${kind} = 'incremental' then full_at else ${pushes} end,
-      gc_at = case when ${kind} = 'gc' then ${pushes} else gc_at end
-    where id = ${id}
-  `)
+/** Records a run that covered the first `pushes`. */
+export const saveSideHousekeeping = (db: Db, id: number, kind: Housekeeping, pushes: number): Promise<number> =>
+  db.run(sql`update side_repositories set ${housekeepingDone(kind, pushes)} where id = ${id}`)
 
 /** Repositories with an id above `after`, in order, without those whose holder was deleted. */
 export const sideRepositoriesAfter = (db: Db, after: number, limit: number): Promise<SideRepository[]> =>
