@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, nullable } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import { deleteNamespace, insideOf, markNamespacesDeleting, within } from '../../namespaces/index.ts'
+import { deleteNamespace, idsInside, insideOf, markNamespacesDeleting, within } from '../../namespaces/index.ts'
 import { lockToHide, markProjectsDeleting } from '../../projects/index.ts'
 import { type GroupRow, lockGroup } from './queries.ts'
 import { type EndedGroupShare, type EndedProjectShare, endedGroupShareRow, endedProjectShareRow } from './unshared.ts'
@@ -11,15 +11,16 @@ import { type EndedGroupShare, type EndedProjectShare, endedGroupShareRow, ended
  * an edit of a project locks its group first.
  */
 export async function lockToRemove(tx: Tx, traversalIds: readonly number[]): Promise<void> {
-  const inside = insideOf(traversalIds)
-  await tx.run(sql`select from namespaces d where ${inside} order by d.id for no key update`)
+  const groups = idsInside(traversalIds)
+  await tx.run(sql`select from namespaces d where ${insideOf(traversalIds)} order by d.id for no key update`)
+  // Ids, because an index finds each of the two sets, but not what is in either of them.
   await lockToHide(
     tx,
     sql`
-      (
-        ${inside}
-        or p.id in (
-          select l.project_id from project_group_links l join namespaces d on d.id = l.group_id where ${inside}
+      p.id = any(
+        array(
+          select id from projects where namespace_id in (${groups})
+          union select project_id from project_group_links where group_id in (${groups})
         )
       )
     `,
