@@ -121,7 +121,7 @@ test('layers of a repository are pushed while other pushes to it are not complet
   })
 })
 
-test.for(['a manifest', 'a layer', 'a tag', 'a tag to restore'] as const)(
+test.for(['a manifest', 'a layer', 'a tag', 'a tag to restore', 'matching tags'] as const)(
   '404 for %s in a repository that is deleted while the request waits',
   async (what, { world }) => {
     const { project, registry, id } = await prepare(world)
@@ -135,6 +135,7 @@ test.for(['a manifest', 'a layer', 'a tag', 'a tag to restore'] as const)(
       'a layer': () => registry.send('DELETE', `blobs/${loose}`),
       'a tag': () => world.root.delete(`${at}/tags/old`),
       'a tag to restore': () => world.root.post(`${at}/tags/gone/restore`),
+      'matching tags': () => world.root.delete(`${at}/tags?name_regex=.*`),
     }
     const { waiting } = await world.db.transaction(async (tx) => {
       await hideRepository(tx, id)

@@ -233,14 +233,12 @@ export const unhideRepository = async (tx: Tx, projectId: number, id: number, da
   )) > 0
 
 /** Starts a bulk deletion. False if one started less than an hour ago. */
-export const claimBulkDeletion = async (tx: Tx, id: number): Promise<boolean> =>
+export const claimBulkDeletion = async (tx: Tx, id: LockedRepository): Promise<boolean> =>
   (await tx.run(
     sql`
       update container_repositories
       set bulk_deleted_at = now()
-      where id = ${id}
-        and deleted_at is null
-        and (bulk_deleted_at is null or bulk_deleted_at not between now() - interval '1 hour' and now())
+      where id = ${id} and (bulk_deleted_at is null or bulk_deleted_at not between now() - interval '1 hour' and now())
     `,
   )) > 0
 

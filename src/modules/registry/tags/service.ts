@@ -87,11 +87,12 @@ export async function scheduleBulkDeletion(ctx: Ctx, repository: RepositoryRow, 
   const { name_regex, name_regex_delete, name_regex_keep, keep_n, older_than } = asked
   requirePatterns({ name_regex, name_regex_delete, name_regex_keep })
   await ctx.transaction(async (tx) => {
-    if (!(await claimBulkDeletion(tx, repository.id)))
+    const locked = await lockRepository(tx, repository.id)
+    if (locked === undefined) throw rowNotFound()
+    if (!(await claimBulkDeletion(tx, locked)))
       throw invalid(
         'This request has already been made. You can run this at most once an hour for a given container repository',
       )
-    await tx.requirePermission?.()
     await enqueue(tx, deleteTagsInBulk, {
       repositoryId: repository.id,
       projectId: repository.project_id,
