@@ -4,9 +4,8 @@ import { Id, OneOf, Optional, Params, Timestamp } from '../../../api/params/type
 import type { Db } from '../../../db/db.ts'
 import { entityTypes } from '../../../events/audit.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
-import { group } from '../../groups/index.ts'
+import { ofProjectsAndGroups } from '../../groups/index.ts'
 import { instance } from '../../instance/index.ts'
-import { project } from '../../projects/index.ts'
 import { AuditEvent } from './entity.ts'
 import { type AuditFilters, type AuditRow, auditEvents, auditRow, findAuditEvent } from './queries.ts'
 
@@ -23,7 +22,7 @@ async function getAuditEvent(db: Db, id: number, of: AuditFilters = {}): Promise
   return row
 }
 
-export const auditRoutes = [
+const instanceRoutes = [
   endpoint({
     method: 'GET',
     path: '/audit_events',
@@ -51,56 +50,36 @@ export const auditRoutes = [
     returns: AuditEvent,
     handle: ({ params, ctx }) => getAuditEvent(ctx.db, params.id),
   }),
-
-  endpoint({
-    method: 'GET',
-    path: '/groups/:id/audit_events',
-    summary: 'List audit events of a group',
-    description: 'Newest first.',
-    subject: group,
-    allow: 'read_audit_event',
-    params: Params(time),
-    paged: true,
-    returns: AuditEvent,
-    handle: ({ subject, params, page, ctx }) =>
-      fetchPage(ctx.db, auditRow, auditEvents({ ...params, entity_type: 'Group', entity_id: subject.id }), page),
-  }),
-
-  endpoint({
-    method: 'GET',
-    path: '/groups/:id/audit_events/:audit_event_id',
-    summary: 'Get a group audit event',
-    subject: group,
-    allow: 'read_audit_event',
-    params: Params({ audit_event_id }),
-    returns: AuditEvent,
-    handle: ({ subject, params, ctx }) =>
-      getAuditEvent(ctx.db, params.audit_event_id, { entity_type: 'Group', entity_id: subject.id }),
-  }),
-
-  endpoint({
-    method: 'GET',
-    path: '/projects/:id/audit_events',
-    summary: 'List audit events of a project',
-    description: 'Newest first.',
-    subject: project,
-    allow: 'read_audit_event',
-    params: Params(time),
-    paged: true,
-    returns: AuditEvent,
-    handle: ({ subject, params, page, ctx }) =>
-      fetchPage(ctx.db, auditRow, auditEvents({ ...params, entity_type: 'Project', entity_id: subject.id }), page),
-  }),
-
-  endpoint({
-    method: 'GET',
-    path: '/projects/:id/audit_events/:audit_event_id',
-    summary: 'Get a project audit event',
-    subject: project,
-    allow: 'read_audit_event',
-    params: Params({ audit_event_id }),
-    returns: AuditEvent,
-    handle: ({ subject, params, ctx }) =>
-      getAuditEvent(ctx.db, params.audit_event_id, { entity_type: 'Project', entity_id: subject.id }),
-  }),
 ]
+
+const heldRoutes = ofProjectsAndGroups(({ of, base, subject }) => {
+  const entity = (id: number) => ({ entity_type: of === 'project' ? 'Project' : 'Group', entity_id: id }) as const
+  return [
+    endpoint({
+      method: 'GET',
+      path: `${base}/audit_events`,
+      summary: `List audit events of a ${of}`,
+      description: 'Newest first.',
+      subject,
+      allow: 'read_audit_event',
+      params: Params(time),
+      paged: true,
+      returns: AuditEvent,
+      handle: ({ subject: { id }, params, page, ctx }) =>
+        fetchPage(ctx.db, auditRow, auditEvents({ ...params, ...entity(id) }), page),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `${base}/audit_events/:audit_event_id`,
+      summary: `Get a ${of} audit event`,
+      subject,
+      allow: 'read_audit_event',
+      params: Params({ audit_event_id }),
+      returns: AuditEvent,
+      handle: ({ subject: { id }, params, ctx }) => getAuditEvent(ctx.db, params.audit_event_id, entity(id)),
+    }),
+  ]
+})
+
+export const auditRoutes = [...instanceRoutes, ...heldRoutes]
