@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, date, integer, nullable, omit, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { notHidden, withPlaceOf } from '../../discussion/index.ts'
+import { lockOf } from '../changes/lock-queries.ts'
 import { epicStates } from './states.ts'
 
 /** Columns that every operation on an epic needs. */
@@ -64,27 +65,7 @@ export const findEpicByIidOrId = (
 const lockedEpicRow = omit(epicRow, 'hidden')
 export type LockedEpic = RowOf<typeof lockedEpicRow>
 
-/**
- * Locks the row of an epic until the transaction ends; undefined if it is deleted. Throws if the caller has lost the permission meanwhile.
- * Who deletes it also waits for those who add something to it: they may have to lock it, too.
- */
-export async function lockEpic(
-  tx: Tx,
-  id: number,
-  to: 'change' | 'delete' = 'change',
-): Promise<LockedEpic | undefined> {
-  const held = await tx.row(
-    lockedEpicRow,
-    sql`
-      ${withPlaceOf('Epic', id)}
-      select ${columns}
-      from place cross join epics m
-      where m.id = ${id} for ${raw(to === 'change' ? 'no key update' : 'update')} of m
-    `,
-  )
-  if (held) await tx.requirePermission?.()
-  return held
-}
+export const lockEpic = lockOf('Epic', lockedEpicRow, columns)
 
 /** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */
 export const touchEpic = async (tx: Tx, id: number, at?: Date): Promise<boolean> =>

@@ -4,6 +4,7 @@ import { boolean, date, integer, nullable, omit, oneOf, type RowOf, text, timest
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { notHidden, withPlaceOf } from '../../discussion/index.ts'
 import { composedForCaller } from '../../namespaces/index.ts'
+import { lockOf } from '../changes/lock-queries.ts'
 import { issueStates } from './states.ts'
 
 /** Columns that every operation on an issue needs. */
@@ -69,27 +70,7 @@ export const findIssueById = (db: Db, caller: Caller, id: number): Promise<Issue
 const lockedIssueRow = omit(issueRow, 'own', 'hidden')
 export type LockedIssue = RowOf<typeof lockedIssueRow>
 
-/**
- * Locks the row of an issue until the transaction ends; undefined if it is deleted. Throws if the caller has lost the permission meanwhile.
- * Who deletes it also waits for those who add something to it: they may have to lock it, too.
- */
-export async function lockIssue(
-  tx: Tx,
-  id: number,
-  to: 'change' | 'delete' = 'change',
-): Promise<LockedIssue | undefined> {
-  const held = await tx.row(
-    lockedIssueRow,
-    sql`
-      ${withPlaceOf('Issue', id)}
-      select ${columns}
-      from place cross join issues m
-      where m.id = ${id} for ${raw(to === 'change' ? 'no key update' : 'update')} of m
-    `,
-  )
-  if (held) await tx.requirePermission?.()
-  return held
-}
+export const lockIssue = lockOf('Issue', lockedIssueRow, columns)
 
 /** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */
 export const touchIssue = async (tx: Tx, id: number, at?: Date): Promise<boolean> =>
