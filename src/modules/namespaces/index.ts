@@ -59,6 +59,7 @@ export {
   findNamespaceByPath,
   insertUserNamespace,
   lockNamespace,
+  type NamespaceRow,
   type NamespaceWithLevel,
   newRunnersToken,
   personalNamespaceOf,

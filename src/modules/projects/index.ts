@@ -21,6 +21,7 @@ export {
 export { ProjectSimple, projectReferenceFields } from './projects/basic-entity.ts'
 export { cachedProjects, cachedSimpleProjects } from './projects/cached.ts'
 export { type CleanupPolicy, cleanupDefaults } from './projects/cleanup-policy.ts'
+export { editProject, movedConcurrently } from './projects/edit.ts'
 export { lockProject, lockProjectKey, lockState, takenNames } from './projects/edit-queries.ts'
 export { Project } from './projects/entity.ts'
 export { type FeatureColumn, featureColumns } from './projects/features.ts'
@@ -66,10 +67,8 @@ export type { ProjectRecordRow, ProjectStatistics } from './projects/record-quer
 export { noRootFiles, type RootFiles, rootFilesAt } from './projects/root-files.ts'
 export {
   createProject,
-  editProject,
   forkVisibilityViolations,
   getRecord,
-  movedConcurrently,
   type ProjectInput,
   requireUnprotected,
 } from './projects/service.ts'

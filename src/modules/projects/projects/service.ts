@@ -1,57 +1,34 @@
-import { atMost, type Visibility, visibilities, visibilityName } from '../../../access/levels.ts'
-import { allowsNow } from '../../../api/allows-now.ts'
+import { atMost, type Visibility, visibilities } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
-import { branchRef } from '../../../git/format/ref-name.ts'
-import { setDefaultBranch } from '../../../git/refs/head.ts'
-import { readRef } from '../../../git/refs/refs.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { conflict, type Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import { forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { taken as isTaken, lengthViolations, violationsOf } from '../../../kernel/violations.ts'
+import { taken as isTaken, lengthViolations } from '../../../kernel/violations.ts'
 import {
   acceptAvatar,
   claimRoute,
   findNamespace,
-  fullPathViolations,
-  lockNamespace,
   newRunnersToken,
   pathFromName,
   personalNamespaceOf,
-  projectNameViolations,
-  projectPathViolations,
-  retireProjectRoute,
   saveAvatar,
 } from '../../namespaces/index.ts'
-import { openForWriting, openRepository } from '../repositories/open.ts'
 import { setAside } from '../repositories/set-aside.ts'
 import { unknownStorages } from '../repositories/storages.ts'
-import { changedOf } from './changed.ts'
-import {
-  autoDevopsOf,
-  insertProject,
-  lockForkCount,
-  lockForkSource,
-  lockProject,
-  lockProjectKey,
-  type ProjectChanges,
-  takenNames,
-  updateProject,
-} from './edit-queries.ts'
+import { autoDevopsOf, insertProject, lockForkCount } from './edit-queries.ts'
 import { featuresAmong, featureViolations, newFeatures } from './features.ts'
 import { removeProject } from './jobs.ts'
 import { lockToChange } from './lock-to-change.ts'
-import { emitLowered } from './lowered.ts'
-import { lockPlace, visibilityViolations } from './place.ts'
-import { namespaceKindOf, type ProjectRow } from './queries.ts'
+import { lockPlace } from './place.ts'
+import { namespaceKindOf } from './queries.ts'
 import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
 import { markDeleting, markForDeletion } from './removal-queries.ts'
-import { type RootFiles, rootFilesAt } from './root-files.ts'
 import { settingsAmong, settingViolations } from './settings.ts'
-import { type ProjectSubject, project } from './subject.ts'
+import type { ProjectSubject } from './subject.ts'
 import { topicViolations, wishedTopics } from './topics.ts'
 
 const maxDescriptionLength = 2000
@@ -66,10 +43,6 @@ const newSettings = async ({ settings }: Ctx, tx: Tx, namespace: { readonly id: 
   ...(!settings.shared_runners_enabled && { shared_runners_enabled: false }),
   auto_devops_enabled: (await autoDevopsOf(tx, namespace.id)) ?? settings.auto_devops_enabled,
 })
-
-/** Errors of an edit by an administrator that names a storage; for others the parameter has no effect, as in a new project. */
-const storageViolations = (ctx: Ctx, requested: string | undefined, current: string): string[] =>
-  requested && ctx.actor?.admin && requested !== current ? ['cannot be changed: a repository stays where it is'] : []
 
 const oneOf = (names: readonly string[]): string => names[Math.floor(Math.random() * names.length)] ?? 'default'
 
@@ -174,7 +147,8 @@ export async function createProject(
   return getRecord(ctx, id)
 }
 
-function asTaken(error: unknown): never {
+/** Rethrows an error of the database, as a refusal if it says that the name is taken. */
+export function asTaken(error: unknown): never {
   if (violatedUnique(error) === 'projects_name') throw invalidFields({ name: [isTaken] })
   throw error
 }
@@ -183,149 +157,6 @@ export async function getRecord(ctx: Ctx, id: number): Promise<ProjectRecordRow>
   const row = await findProjectRecord(ctx.db, ctx.actor, id, {})
   if (!row) throw rowNotFound()
   return row
-}
-
-/** Permissions may differ in the new namespace. */
-export const movedConcurrently = (): Failure => conflict('The project was moved meanwhile')
-
-/**
- * Changes the given attributes. A rename leaves a redirect at the old path. Runs `also` in the same transaction, with the
- * project locked; it resolves to the names of what it changed. Values as they are leave no trace.
- */
-export async function editProject(
-  ctx: Ctx,
-  project: ProjectSubject,
-  input: ProjectInput & { default_branch?: string; repository_storage?: string },
-  also?: (tx: Tx) => Promise<readonly string[]>,
-): Promise<ProjectRecordRow> {
-  const { actor } = ctx
-  const avatar = await acceptAvatar(ctx, input.avatar)
-  await ctx
-    .transaction(async (tx) => {
-      // Locks in the same order as a rename of the group, to avoid deadlocks.
-      const namespace = await lockNamespace(tx, project.namespace_id)
-      // Locks the source before its fork, in the same order as lowering a visibility, to avoid deadlocks.
-      const sourceVisibility = input.visibility === undefined ? undefined : await lockForkSource(tx, project.id)
-      const renames = input.name !== undefined && input.name !== project.name
-      // A push that deletes the branch sees the new default branch, or is seen (`recordIntent` of `pushes`).
-      const changesBranch = (now: { readonly default_branch: string | null }) =>
-        input.default_branch !== undefined && input.default_branch !== now.default_branch
-      // Otherwise comments, which refer to the project, and an edit that copies a visibility to what they are about would wait for each other.
-      const excludesPushes = renames || changesBranch(project)
-      let held = await (excludesPushes ? lockProjectKey : lockProject)(tx, project.id)
-      // Another request has changed the branch meanwhile.
-      if (held && !excludesPushes && changesBranch(held)) held = await lockProjectKey(tx, project.id)
-      if (!held) throw notFound('Project')
-      if (held.namespace_id !== namespace?.id) throw movedConcurrently()
-      await tx.requirePermission?.()
-      await requireAbilities(ctx, tx, held, input)
-      const features = featuresAmong(input)
-      const fullPath = input.path === undefined ? held.full_path : `${namespace.full_path}/${input.path}`
-      const name = input.name ?? held.name
-      const taken =
-        name === held.name && fullPath === held.full_path
-          ? { name: [], path: [] }
-          : await takenNames(tx, { namespaceId: namespace.id, name, fullPath, projectId: held.id })
-      const violations = violationsOf({
-        name: input.name === undefined ? taken.name : [...projectNameViolations(input.name), ...taken.name],
-        path:
-          input.path === undefined
-            ? []
-            : [...projectPathViolations(input.path), ...fullPathViolations(fullPath), ...taken.path],
-        description: descriptionViolations(input.description),
-        visibility_level:
-          input.visibility === undefined || visibilities[input.visibility] === held.visibility
-            ? []
-            : [
-                ...visibilityViolations(ctx, input.visibility, namespace),
-                ...forkVisibilityViolations(input.visibility, sourceVisibility),
-              ],
-        repository_storage: storageViolations(ctx, input.repository_storage, project.repository_storage),
-        ...topicViolations(input),
-        ...settingViolations(input),
-        ...featureViolations({ ...held, ...features }),
-      })
-      if (violations) throw invalidFields(violations)
-      if (fullPath !== held.full_path) {
-        await retireProjectRoute(tx, held.id)
-        if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw invalidFields({ path: [isTaken] })
-      }
-      const topics = wishedTopics(input)
-      const rootFiles =
-        input.default_branch === undefined ? undefined : await rootFilesOf(ctx, project, input.default_branch)
-      const changes: ProjectChanges = {
-        ...features,
-        ...(input.name !== undefined && { name: input.name }),
-        ...(fullPath !== held.full_path && { path: input.path!, full_path: fullPath }),
-        ...(input.description !== undefined && { description: input.description }),
-        ...(input.visibility !== undefined && { visibility: visibilities[input.visibility] }),
-        ...(rootFiles && {
-          default_branch: input.default_branch!,
-          readme_path: rootFiles.readmePath,
-          license_path: rootFiles.licensePath,
-          license_key: rootFiles.licenseKey,
-        }),
-        ...(topics && { topics }),
-        settings: settingsAmong(input),
-      }
-      const { isChanged, among } = await changedOf(tx, held, changes)
-      const lowered = isChanged ? await updateProject(tx, held.id, changes) : []
-      const hasNewAvatar = avatar !== undefined && (await saveAvatar(tx, 'project', held.id, avatar))
-      const changed = [...among(input), ...(hasNewAvatar ? ['avatar'] : []), ...((await also?.(tx)) ?? [])]
-      // Last, so that a refusal above leaves HEAD unchanged. If the commit fails, the next edit or push sets HEAD
-      // again.
-      if (input.default_branch !== undefined) {
-        await setDefaultBranch(await openForWriting(ctx, project), input.default_branch)
-      }
-      if (fullPath !== held.full_path)
-        await emit(tx, {
-          kind: 'project_renamed',
-          projectId: held.id,
-          actorId: actor!.id,
-          payload: {},
-          facts: { old_full_path: held.full_path, full_path: fullPath },
-        })
-      if (changed.length > 0)
-        await emit(tx, {
-          kind: 'project_updated',
-          projectId: held.id,
-          actorId: actor!.id,
-          payload: {
-            changed,
-            ...(changed.includes('visibility') && {
-              from_visibility: visibilityName(held.visibility),
-              visibility: input.visibility!,
-            }),
-          },
-          facts: { ...(fullPath !== held.full_path && { old_full_path: held.full_path, full_path: fullPath }) },
-        })
-      const forks = lowered.filter(({ id }) => id !== held.id)
-      if (input.visibility) await emitLowered(tx, forks, visibilities[input.visibility], actor!.id)
-    })
-    .catch(asTaken)
-  return getRecord(ctx, project.id)
-}
-
-/** Throws unless the caller may change these attributes of the project, which is locked. */
-async function requireAbilities(
-  ctx: Ctx,
-  tx: Tx,
-  held: Pick<ProjectRow, 'id' | 'name' | 'visibility'>,
-  { name, visibility }: Pick<ProjectInput, 'name' | 'visibility'>,
-): Promise<void> {
-  const may = (ability: 'rename_project' | 'change_visibility') => allowsNow(project, ability, held.id, ctx, tx)
-  if (name !== undefined && name !== held.name && !(await may('rename_project'))) throw forbidden()
-  if (visibility !== undefined && visibilities[visibility] !== held.visibility && !(await may('change_visibility')))
-    throw forbidden()
-}
-
-/** Root files of a branch that becomes the default. Throws `invalid` if the branch does not exist. */
-async function rootFilesOf(ctx: Ctx, project: ProjectSubject, branch: string): Promise<RootFiles> {
-  const repo = openRepository(ctx, project)
-  const ref = branchRef(branch)
-  const tip = ref && (await readRef(repo, ref))
-  if (!tip) throw invalidFields({ base: [`Could not change HEAD: branch '${branch}' does not exist`] })
-  return rootFilesAt(repo, tip)
 }
 
 /**
