@@ -196,7 +196,7 @@ export const boundaries: readonly Boundary[] = [
     ofTests: true,
     // Tests of the database itself, of plans and SQL twins, of databases that fail, and what the world is made of.
     except:
-      /^src\/db\/|^src\/modules\/(namespaces\/access-index|discussion\/noteables)\/twins\.test\.ts$|^test\/(tables\/|tools\/|(behind-proxy|jobs|world|global-setup|older-release|recompute-access)\.ts$|api\/(types\.check|metrics-access\.test)\.ts$|packaging\/|scenarios\/(list-plans|moved-comments|newer-schema|older-data|operator-commands|restored-database)\.test\.ts$)/,
+      /^src\/db\/|^src\/modules\/(namespaces\/access-index|discussion\/noteables)\/twins\.test\.ts$|^test\/(tables\/|tools\/|(behind-proxy|jobs|world|global-setup|older-release|recompute-access)\.ts$|api\/(types\.check|metrics-access\.test)\.ts$|list-plans\/|packaging\/|scenarios\/(moved-comments|newer-schema|older-data|operator-commands|restored-database)\.test\.ts$)/,
     refuses: named(/^src\/db\/sql\.ts$|^pg$/),
     forbids: /\b(?:world|this\.#?world)\.rows\(|\.(?:rows|query)\(\s*['"`]\s*\w/,
   },
