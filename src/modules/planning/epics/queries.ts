@@ -63,7 +63,6 @@ export const findEpicByIidOrId = (
   )
 
 const lockedEpicRow = omit(epicRow, 'hidden')
-export type LockedEpic = RowOf<typeof lockedEpicRow>
 
 export const lockEpic = lockOf('Epic', lockedEpicRow, columns)
 
