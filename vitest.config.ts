@@ -31,6 +31,8 @@ const longest = [
   'test/scenarios/restored-database.test.ts',
   'test/api/cached-records.test.ts',
   'test/scenarios/git-ssh.test.ts',
+  'test/scenarios/ssh-lost-rights.test.ts',
+  'test/scenarios/ssh-large-files.test.ts',
   'test/scenarios/backup-under-load.test.ts',
   'test/api/headers.test.ts',
   'test/scenarios/clients/python-gitlab.test.ts',
