@@ -41,6 +41,10 @@ describe('the command line', () => {
     { words: ['token'], err: 'There is no command "token".' },
     { words: ['serve', '--port', '1'], err: "Unknown option '--port'." },
     { words: ['serve', '--user', 'ann'], err: 'The command "serve" has no option --user.' },
+    { words: ['blobs', 'move', '--to', ''], err: 'The option --to is empty.' },
+    { words: ['backup', '--to', ' '], err: 'The option --to is empty.' },
+    { words: ['restore', '--from', '/backup', '--into='], err: 'The option --into is empty.' },
+    { words: ['user', 'unlock', '--user', ''], err: 'The option --user is empty.' },
   ])('the command line $words is refused with one sentence', async ({ words, err }) => {
     expect(await command(...words)).toEqual({ code: 2, out: '', err: `${err} See stithy --help.` })
   })

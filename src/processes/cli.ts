@@ -180,6 +180,8 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
 function refuseOptions(values: Values, command: string): void {
   const option = Object.keys(values).find((each) => !optionsOf[command]?.includes(each))
   if (option !== undefined) throw new UsageError(`The command "${command}" has no option --${option}.`)
+  const empty = Object.entries(values).find(([, value]) => typeof value === 'string' && value.trim() === '')
+  if (empty !== undefined) throw new UsageError(`The option --${empty[0]} is empty.`)
 }
 
 async function migrate(config: Config, parts: Parts, terminal: Terminal): Promise<void> {
