@@ -199,6 +199,21 @@ test.for(['enabled', 'added'])(
   },
 )
 
+test('a deploy key is not locked yet while its use waits for the deletion of the project, which disables it', async ({
+  world,
+}) => {
+  const { id } = await withDeployKey(world)
+  const project = await world.project()
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'projects', project.id)
+    const waiting = world.root.post(`/projects/${project.id}/deploy_keys/${id}/enable`)
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'ssh_keys', id, 'update') }
+  })
+  expect((await waiting).status).toBe(201)
+  expect(unlocked).toBe(true)
+})
+
 test('a public deploy key is not locked yet while its deletion waits for its removal from a project', async ({
   world,
 }) => {

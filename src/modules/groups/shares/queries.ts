@@ -118,11 +118,24 @@ export const groupSharedAt = async (
     )
   )?.created_at
 
-/** Deletes at most `size` expired shares of projects; returns them. The access lock is held. */
+/**
+ * Deletes at most `size` expired shares of projects; returns them. The access lock is held. Locks the projects first, as their deletion does,
+ * and leaves those that are locked for the next time.
+ */
 export const deleteEndedProjectShares = (tx: Tx, size: number): Promise<EndedProjectShare[]> =>
   tx.rows(
     endedProjectShareRow,
-    sql`${deleteSome('project_group_links', ended, size)} returning project_id, group_id, group_access`,
+    sql`
+      with held as materialized (
+        select id
+        from projects
+        where id = any(array(select project_id from project_group_links where ${ended}))
+        order by id
+        limit ${size}
+        for no key update skip locked
+      ) ${deleteSome('project_group_links', sql`${ended} and project_id in (select id from held)`, size)}
+      returning project_id, group_id, group_access
+    `,
   )
 
 /** As `deleteEndedProjectShares`, for shares of groups. */

@@ -19,6 +19,27 @@ export const retireRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<n
   `)
 
 /**
+ * Locks the namespaces, then the projects that a rename writes: those inside, whose paths follow, and those shared with one of the groups,
+ * whose records name it.
+ */
+async function lockRenamed(tx: Tx, traversalIds: readonly number[]): Promise<void> {
+  const groups = idsInside(traversalIds)
+  await tx.run(sql`select from namespaces d where ${insideOf(traversalIds)} order by d.id for no key update`)
+  await tx.run(sql`
+    select
+    from projects p
+    where p.id = any(
+      array(
+        select id from projects where namespace_id in (${groups})
+        union select project_id from project_group_links where group_id in (${groups})
+      )
+    )
+    order by p.id
+    for no key update
+  `)
+}
+
+/**
  * Changes path or name of a namespace, and the full paths and names of its descendants. Returns an error message if a
  * new full path is taken or too long; the caller must then roll back. Old routes must be retired first.
  */
@@ -30,6 +51,7 @@ export async function renameTree(
 ): Promise<string | undefined> {
   const inside = insideOf(traversalIds)
   const id = traversalIds.at(-1)!
+  await lockRenamed(tx, traversalIds)
   await tx.run(sql`
     update namespaces d
     set path = case when d.id = ${id} then ${to.path} else d.path end,

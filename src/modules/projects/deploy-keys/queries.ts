@@ -142,6 +142,10 @@ export const lockUses = (tx: Tx, keyId: number, projectId?: number): Promise<num
     for update
   `)
 
+/** Locks the project as what is added to it does. Before its keys, as its deletion, which disables them. */
+export const lockProjectOfKeys = (tx: Tx, projectId: number): Promise<number> =>
+  tx.run(sql`select from projects where id = ${projectId} for key share`)
+
 /** Enables a key in a project; no change if it is enabled already. `undefined` if the key is gone. */
 export const enableKey = (
   db: Db,

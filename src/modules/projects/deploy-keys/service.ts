@@ -23,6 +23,7 @@ import {
   findMaintainedKeyBySha256,
   holdDeployKey,
   isMaintainedElsewhere,
+  lockProjectOfKeys,
   lockUses,
   setCanPush,
 } from './queries.ts'
@@ -59,6 +60,7 @@ export async function addDeployKey(
 
 /** Enables a key. Throws if the caller has lost the permission during the wait for changes of project and key. */
 async function enableForCaller(tx: Tx, enabled: Parameters<typeof enableKey>[1]) {
+  await lockProjectOfKeys(tx, enabled.projectId)
   await lockUses(tx, enabled.keyId, enabled.projectId)
   const made = await enableKey(tx, enabled)
   await tx.requirePermission?.()
