@@ -1,46 +1,39 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
-import { areUnlocked, isUnlocked, lockRow, touchRow } from '../../../test/tables/instance.ts'
+import { areUnlocked, isUnlocked, lockRow } from '../../../test/tables/instance.ts'
 import { type TestGroup, test, unique, type World } from '../../../test/world.ts'
 import { purgeEndedShares } from './shares/jobs.ts'
 
-const ofRenames: Record<string, (world: World, group: TestGroup) => Promise<{ id: number }>> = {
-  'projects inside': (world, group) => world.project({ group }),
-  'projects that are shared with it': async (world, group) => {
-    const project = await world.project()
-    await world.root.post(`/projects/${project.id}/share`, { group_id: group.id, group_access: 30 })
-    return project
-  },
+type Row = { id: number }
+
+/** Whether the second row is not locked yet while the rename of the group waits for the first. */
+async function isLaterUnlocked(world: World, group: TestGroup, table: string, first: Row, second: Row) {
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, table, first.id, 'no key update')
+    const waiting = world.root.put(`/groups/${group.id}`, { path: unique('renamed') })
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, table, second.id) }
+  })
+  expect((await waiting).status).toBe(200)
+  return unlocked
 }
 
 describe('the rename of a group locks in the order of ids', () => {
-  test.for(Object.keys(ofRenames))('%s', async (which, { world }) => {
+  test('projects that are shared with it, the later one first', async ({ world }) => {
     const group = await world.group()
-    const [first, second] = [await ofRenames[which]!(world, group), await ofRenames[which]!(world, group)]
-    // Its row is now behind the other one.
-    await world.db.transaction((tx) => touchRow(tx, 'projects', first.id))
-    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
-      await lockRow(tx, 'projects', first.id, 'no key update')
-      const waiting = world.root.put(`/groups/${group.id}`, { path: unique('renamed') })
-      await world.waitsForLock(1)
-      return { waiting, unlocked: await isUnlocked(tx, 'projects', second.id) }
-    })
-    expect((await waiting).status).toBe(200)
-    expect(unlocked).toBe(true)
+    const [first, second] = [await world.project(), await world.project()]
+    for (const { id } of [second, first])
+      expect((await world.root.post(`/projects/${id}/share`, { group_id: group.id, group_access: 30 })).status).toBe(
+        201,
+      )
+    expect(await isLaterUnlocked(world, group, 'projects', first, second)).toBe(true)
   })
 
-  test('groups below it', async ({ world }) => {
+  test('groups below it, whatever is below these', async ({ world }) => {
     const group = await world.group()
-    const [first, second] = [await world.group({ parent: group }), await world.group({ parent: group })]
-    await world.db.transaction((tx) => touchRow(tx, 'namespaces', first.id))
-    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
-      await lockRow(tx, 'namespaces', first.id, 'no key update')
-      const waiting = world.root.put(`/groups/${group.id}`, { path: unique('renamed') })
-      await world.waitsForLock(1)
-      return { waiting, unlocked: await isUnlocked(tx, 'namespaces', second.id) }
-    })
-    expect((await waiting).status).toBe(200)
-    expect(unlocked).toBe(true)
+    const [parent, first] = [await world.group({ parent: group }), await world.group({ parent: group })]
+    const second = await world.group({ parent })
+    expect(await isLaterUnlocked(world, group, 'namespaces', first, second)).toBe(true)
   })
 })
 
