@@ -7,8 +7,8 @@ import { bin, rootToken } from './service.ts'
 import { TcpProxy } from './tcp-proxy.ts'
 import { waitMs } from './waiting.ts'
 
-/** A service whose database is behind a proxy, and a way to query that database directly. */
-export async function behindProxy() {
+/** A service whose database is behind a proxy, and a way to query that database directly. `more` are further variables. */
+export async function behindProxy(more: Record<string, string> = {}) {
   const { adminUrl, template } = inject('postgres')
   const admin = new pg.Client({ connectionString: adminUrl })
   await admin.connect()
@@ -27,6 +27,7 @@ export async function behindProxy() {
     STITHY_LOG_LEVEL: 'fatal',
     STITHY_ROOT_TOKEN: rootToken,
     STITHY_PROCESSES: '1',
+    ...more,
   }
   const ask = async (text: string) => {
     const client = new pg.Client({ connectionString: direct })

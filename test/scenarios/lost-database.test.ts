@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { basicOf, Registry } from '../../src/edges/registry/testing.ts'
+import { freePort, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { behindProxy } from '../behind-proxy.ts'
 import { rootToken } from '../service.ts'
-import { Client } from '../world.ts'
+import { hasSsh, ssh, withKey } from '../ssh.ts'
+import { eventually } from '../waiting.ts'
+import { Client, type World } from '../world.ts'
 
 const json = { 'content-type': 'application/json' }
 const lfs = { 'content-type': 'application/vnd.git-lfs+json' }
@@ -40,4 +43,22 @@ test('credentials that the lost database cannot confirm get a 503 with Retry-Aft
     }),
   )
   expect(answers).toEqual(requests.map(([, path]) => [path, 503, expect.stringMatching(/^[0-9]+$/)]))
+})
+
+describe.skipIf(!hasSsh)('SSH without a database (needs OpenSSH)', () => {
+  test('a key that the lost database cannot confirm is a warning in the log, as over HTTP, not an error of the service', async () => {
+    const sshPort = await freePort()
+    const { launched, proxy, origin } = await behindProxy({
+      STITHY_LOG_LEVEL: 'warn',
+      STITHY_SSH_PORT: String(sshPort),
+    })
+    const root = new Client(origin, { id: 1, username: 'root', token: rootToken })
+    const key = await withKey(await temporaryFolder(), root)
+    const at = { config: { sshPort } } as World
+    expect((await ssh(at, key)).out).toContain('root')
+    await proxy[Symbol.asyncDispose]()
+    expect((await ssh(at, key)).code).not.toBe(0)
+    const level = () => /"level":"(\w+)".*"a key could not be looked up"/.exec(launched.out)?.[1]
+    await eventually(() => expect(level()).toBe('warn'))
+  })
 })

@@ -4,6 +4,7 @@ import type { Db } from '../../db/db.ts'
 import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
 import { isKnownKey, sha256Of } from '../../modules/accounts/index.ts'
 import { isThrottled, recordFailure, throttleKeys } from '../../modules/instance/index.ts'
+import { logFault } from '../http/failures.ts'
 import type { SshLimits } from './limits.ts'
 
 /** The key identifies the user, so all clients use the same name. */
@@ -36,7 +37,7 @@ export function signIn(
     attempt.reject(['publickey'])
   }
   const failed = (error: unknown) => {
-    log.error({ err: error }, 'a key could not be looked up')
+    logFault(log, error, {}, 'a key could not be looked up')
     connection.end()
   }
   connection.once('close', () => {

@@ -4,6 +4,7 @@ import type { Connection, ServerChannel, Session } from 'ssh2'
 import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { findKeyHolder, type KeyHolder, keyRefusal } from '../../modules/accounts/index.ts'
+import { logFault } from '../http/failures.ts'
 import { observeGit } from '../http/metrics.ts'
 import { type Call, sendMessage } from './call.ts'
 import { parseCommand } from './command.ts'
@@ -165,10 +166,10 @@ export class SignedIn {
         else refuse('key_restricted', refused)
       }
     } catch (error) {
-      if (error instanceof Failure) sendMessage(call, error.message)
-      else if (!call.signal.aborted) {
-        log.error({ err: error, command: command.kind, request_id: requestId }, 'git over SSH failed')
-        sendMessage(call, 'Internal server error.')
+      const isRefused = error instanceof Failure
+      if (isRefused || !call.signal.aborted) {
+        logFault(log, error, { command: command.kind, request_id: requestId }, 'git over SSH failed')
+        sendMessage(call, isRefused ? error.message : 'Internal server error.')
       }
     }
     const name = command.kind === 'transfer' ? command.service : command.kind
