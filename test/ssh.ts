@@ -1,8 +1,7 @@
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run, runSync } from './programs/run.ts'
 import { waitMs } from './waiting.ts'
-import { type Client, git, type TestProject, type World } from './world.ts'
+import type { Client, TestProject, World } from './world.ts'
 
 const isInstalled = (program: string): boolean => {
   try {
@@ -117,16 +116,6 @@ export async function deployKey(
   const made = await world.root.post(`/projects/${project.id}/deploy_keys`, { title: 'robot', key: key.text, can_push })
   if (made.status !== 201) throw new Error(made.text)
   return key
-}
-
-/** A clone with one commit on `main`. */
-export async function workTree(folder: string): Promise<string> {
-  await git(folder, 'init', '-q', '-b', 'main', 'work')
-  const work = join(folder, 'work')
-  await writeFile(join(work, 'README.md'), '# Hello\n')
-  await git(work, 'add', '.')
-  await git(work, 'commit', '-qm', 'First commit')
-  return work
 }
 
 /** What the service says when it refuses, because the project is hidden, or what the caller may not do there. */

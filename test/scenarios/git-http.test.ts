@@ -9,17 +9,8 @@ import { repositoryDir } from '../../src/modules/projects/repositories/location.
 import { beginRequest } from '../begun-request.ts'
 import { eventsOf } from '../tables/events.ts'
 import { addInterruptedPushes, addPush, pushesInState, pushesTo } from '../tables/pushes.ts'
+import { workTree } from '../work-tree.ts'
 import { Client, git, gitMessages, temporaryFolder, test, type World } from '../world.ts'
-
-/** A clone with one commit on `main`. */
-async function workTree(folder: string): Promise<string> {
-  await git(folder, 'init', '-q', '-b', 'main', 'work')
-  const work = join(folder, 'work')
-  await writeFile(join(work, 'README.md'), '# Hello\n')
-  await git(work, 'add', '.')
-  await git(work, 'commit', '-qm', 'First commit')
-  return work
-}
 
 /** Begins a push that creates a branch at an object which the project has. `complete` resolves with what git reads. */
 function beginPush(url: string, who: Client, { branch, oid }: { branch: string; oid: string }) {

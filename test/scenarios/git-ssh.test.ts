@@ -4,22 +4,11 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import {
-  deployKey,
-  gitSsh,
-  hasSsh,
-  keyPair,
-  ssh,
-  sshRefusals,
-  sshUrl,
-  sshWith,
-  sshWords,
-  withKey,
-  workTree,
-} from '../ssh.ts'
+import { deployKey, gitSsh, hasSsh, keyPair, ssh, sshRefusals, sshUrl, sshWith, sshWords, withKey } from '../ssh.ts'
 import { developerIn, pushSession } from '../ssh-sessions.ts'
 import { pushesTo } from '../tables/pushes.ts'
 import { usesOfSshKeys } from '../tables/users.ts'
+import { workTree } from '../work-tree.ts'
 import { git, temporaryFolder, test } from '../world.ts'
 
 const { missing, unwritable } = sshRefusals

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { Level, Visibility } from '../../src/access/levels.ts'
-import { gitSsh, hasSsh, sshRefusals, sshUrl, withKey, workTree } from '../ssh.ts'
+import { gitSsh, hasSsh, sshRefusals, sshUrl, withKey } from '../ssh.ts'
+import { workTree } from '../work-tree.ts'
 import { type Client, git, temporaryFolder, test } from '../world.ts'
 
 const { missing, unreadable, unwritable } = sshRefusals
