@@ -29,12 +29,15 @@ export async function readsOfOnePlan(statement: Statement): Promise<number> {
 export async function onePlanOf({ text, values }: Statement): Promise<Plan> {
   await client.query('set plan_cache_mode = force_generic_plan')
   await client.query(`prepare one_plan as ${text}`)
-  const given = values.map((value) => pg.escapeLiteral(Array.isArray(value) ? `{${value}}` : String(value))).join()
+  const given = values.map((value) => pg.escapeLiteral(asText(value))).join()
   const { rows } = await client.query(`explain (analyze, timing off, format json) execute one_plan (${given})`)
   await client.query('deallocate one_plan')
   await client.query('reset plan_cache_mode')
   return rows[0]['QUERY PLAN'][0].Plan
 }
+
+const asText = (value: unknown): string =>
+  Array.isArray(value) ? `{${value}}` : value instanceof Date ? value.toISOString() : String(value)
 
 /** What a statement reads with the plan that the service has it read with. */
 export const readsOfStatement = (statement: Statement): Promise<number> =>

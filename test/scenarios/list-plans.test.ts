@@ -8,6 +8,7 @@ import { largeProject } from '../list-plans/cases/large-project.ts'
 import { latePages } from '../list-plans/cases/late-pages.ts'
 import { manyNames } from '../list-plans/cases/many-names.ts'
 import { memberOfMostProjects } from '../list-plans/cases/member-of-most/member-of-most.ts'
+import { narrowProjects } from '../list-plans/cases/narrow-projects.ts'
 import { narrowUpdates } from '../list-plans/cases/narrow-updates.ts'
 import { onePlanForComments } from '../list-plans/cases/one-plan-for-comments.ts'
 import { onePlanForProjects } from '../list-plans/cases/one-plan-for-projects.ts'
@@ -33,6 +34,7 @@ pagesWithTotals()
 privateProjects()
 filteredPages()
 onePlanForProjects()
+narrowProjects()
 searches()
 onePlanForComments()
 membersFindRowsInIndexes()

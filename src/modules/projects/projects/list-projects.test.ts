@@ -172,6 +172,58 @@ describe('GET /projects', () => {
     expect(await list(world.root, 'with_programming_language=')).toEqual(await list(world.root))
   })
 
+  test('topic lists the projects that have all of the topics, in any case', async ({ world }) => {
+    const { mine, open, internal, list } = await some(world)
+    const [one, two] = [unique('Topic'), unique('topic')]
+    await world.root.put(`/projects/${open.id}`, { topics: [one, two] })
+    await world.root.put(`/projects/${mine.id}`, { topics: [one] })
+    await world.root.put(`/projects/${internal.id}`, { topics: [`${one}-more`] })
+    const topic = (who: Client, names: string, query = '') => ids(who, `/projects?topic=${names}&${query}`)
+    expect(await topic(world.root, one)).toEqual([open.id, mine.id])
+    expect(await topic(world.root, one.toUpperCase(), 'order_by=id&sort=asc')).toEqual([mine.id, open.id])
+    expect(await topic(world.root, `${two},${one}`)).toEqual([open.id])
+    expect(await topic(world.anonymous, one)).toEqual([open.id])
+    expect(await topic(world.root, one, 'membership=true')).toEqual([open.id, mine.id])
+    expect(await topic(world.root, unique('other'))).toEqual([])
+    expect(await list(world.root, `topic=${one}`)).toEqual([open.id, mine.id])
+    expect(await list(world.root, 'topic=')).toEqual(await list(world.root))
+    expect(await world.root.get(`/projects?topic=${one}`)).toMatchObject({ headers: { 'x-total': '2' } })
+  })
+
+  test('projects are filtered by the times of their last activity and update, which are included', async ({
+    world,
+  }) => {
+    const { group, mine, open, internal, hidden, list } = await some(world)
+    const past = [mine, open, internal, hidden].map(({ id }, index) => ({
+      id,
+      time: `201${index}-05-05T05:05:05.000Z`,
+    }))
+    for (const { id, time } of past) await changeProject(world, id, { updated_at: time, last_activity_at: time })
+    for (const field of ['updated', 'last_activity'])
+      for (const order of ['created_at', 'updated_at', 'last_activity_at'])
+        for (const path of ['/projects?', '/projects?membership=true&', `/groups/${group.id}/projects?`]) {
+          const found = async (query: string) =>
+            (await ids(world.root, `${path}order_by=${order}&${query}`)).filter((id) =>
+              past.some((one) => one.id === id),
+            )
+          const about = `${path}${field}, ${order}`
+          expect(await found(`${field}_before=${past[1]!.time}`), about).toEqual([open.id, mine.id])
+          expect(await found(`${field}_after=${past[1]!.time}&${field}_before=${past[2]!.time}`), about).toEqual([
+            internal.id,
+            open.id,
+          ])
+          const later = `${field}_after=2011-06-01&${field}_before=2014-01-01`
+          expect(await found(later), about).toEqual([hidden.id, internal.id])
+          expect(await found(`${later}&sort=asc`), about).toHaveLength(2)
+        }
+    expect(await list(world.root, `updated_after=2011-06-01&last_activity_before=2012-12-31`)).toEqual([internal.id])
+    expect(await list(world.anonymous, 'last_activity_before=2014-01-01')).toEqual([open.id])
+    expect(await world.root.get('/projects?last_activity_after=today')).toMatchObject({
+      status: 400,
+      json: { error: 'last_activity_after is invalid' },
+    })
+  })
+
   test('D2-PROJECTS-ID-RANGE: id_after and id_before exclude the id itself', async ({ world }) => {
     const { mine, open, internal, hidden, list } = await some(world)
     expect(await list(world.root, `id_after=${open.id}`)).toEqual([hidden.id, internal.id])

@@ -2,22 +2,21 @@ import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels, levels, type Visibility, visibilities } from '../../../access/levels.ts'
 import { lowestOpen } from '../../../access/policy.ts'
 import { type Direction, type List, type ListPart, type Matching, numbered } from '../../../api/list.ts'
-import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
 import { passedOn } from '../../../db/table-catalogue.ts'
 import { hasCustomAttributes } from '../../accounts/index.ts'
 import { idsInside, namespacesOfMember, numberFor, projectParts, projectWhere } from '../../namespaces/index.ts'
+import { type NarrowFilters, type Narrowing, narrowings, rangesOfOrder } from './narrow-queries.ts'
 import { openVisibility, visibleProjects, withinLimits } from './queries.ts'
 import { type RecordOptions, recordSelect, stampSelect } from './record-queries.ts'
 
 export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'
 
-export type ProjectFilters = {
+export type ProjectFilters = NarrowFilters & {
   archived?: boolean
   visibility?: Visibility
   order_by: ProjectOrder
   sort: Direction
-  search?: string
   owned?: boolean
   membership?: boolean
   starred?: boolean
@@ -191,14 +190,14 @@ export function listProjects(
   filters: ProjectFilters,
   options: RecordOptions | 'stamps',
 ): List {
-  const matches = filters.search?.trim() ? fuzzy(filters.search, ['p.path', 'p.name', 'p.description']) : undefined
+  const [narrowing, ...others] = narrowings(filters)
   const level = memberLevel(filters)
   const isOwn = filters.owned || filters.starred
   const few = set.of !== 'everyone' || isOwn || level !== undefined
-  const matching = matches && !few ? found(matches, idsBetween(filters), filters.order_by) : undefined
-  const parts = partsOf(caller, set, filters)
+  const matching = narrowing && !few ? found(narrowing, idsBetween(filters), filters.order_by) : undefined
+  const parts = matching ? undefined : partsOf(caller, set, filters)
   const ofSet =
-    set.of !== 'everyone' && !matches && !isOwn && level === undefined
+    set.of !== 'everyone' && !filters.search?.trim() && !isOwn && level === undefined
       ? partOfSet(set, idsBetween(filters), filters.order_by)
       : undefined
   const where: Sql[] = [raw('not p.deleting'), ...(ofSet ? [] : setCondition(set))]
@@ -206,7 +205,8 @@ export function listProjects(
   else if (caller?.limits) where.push(withinLimits(caller))
   if (filters.archived !== undefined) where.push(sql`p.archived = ${filters.archived}`)
   if (filters.visibility !== undefined) where.push(sql`p.visibility = ${visibilities[filters.visibility]}`)
-  if (matches && !matching) where.push(matches)
+  if (narrowing && !matching) where.push(narrowing.condition)
+  where.push(...others.map(({ condition }) => condition), ...rangesOfOrder(filters))
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
   if (level !== undefined && !parts) where.push(callerAtLeast(caller, level))
   if (filters.starred)
@@ -241,7 +241,7 @@ export function listProjects(
     where,
     // Indexes lead to the projects, in the order or by the set, whatever the values are.
     onePlan:
-      (!matches || matching !== undefined) &&
+      (!narrowing || matching !== undefined) &&
       filters.with_programming_language === undefined &&
       filters.custom_attributes === undefined,
     matching,
@@ -280,11 +280,10 @@ const walked =
   (range: Sql): Sql =>
     sql`from (select p${raw(passedOn)} from ${tableOf(order)} p where ${and(where)} ${range} offset 0) as p`
 
-/** How the projects that match a text are found. The order starts at the ids. */
-const found = (condition: Sql, ids: readonly Sql[], order: ProjectOrder): Matching => ({
-  table: raw('projects p'),
+/** How the projects that meet a condition are found. The order starts at the ids. */
+const found = (narrowing: Narrowing, ids: readonly Sql[], order: ProjectOrder): Matching => ({
+  ...narrowing,
   key: raw('p.id'),
-  condition,
   walked: walked(ids, order),
 })
 

@@ -1,5 +1,16 @@
 import { memberLevels } from '../../../access/levels.ts'
-import { CommaList, File, Flag, Hash, Nullable, OneOf, Optional, Text, Whole } from '../../../api/params/types.ts'
+import {
+  CommaList,
+  File,
+  Flag,
+  Hash,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+  Timestamp,
+  Whole,
+} from '../../../api/params/types.ts'
 import { cleanupPolicyParams } from './cleanup-policy.ts'
 import { featureParams } from './features.ts'
 import { settingAliases, settingParams } from './settings.ts'
@@ -17,6 +28,11 @@ export const projectFilters = {
   }),
   sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction: ascending or descending' }),
   search: Optional(Text({ description: 'Search terms in the path, name or description' })),
+  topic: Optional(CommaList(Text(), { maxItems: 100, description: 'Only with all of these topics, in any case' })),
+  last_activity_after: Optional(Timestamp({ description: 'Last activity at or after this time' })),
+  last_activity_before: Optional(Timestamp({ description: 'Last activity at or before this time' })),
+  updated_after: Optional(Timestamp({ description: 'Updated at or after this time' })),
+  updated_before: Optional(Timestamp({ description: 'Updated at or before this time' })),
   simple: Flag({ default: false, description: 'Return simple records' }),
   owned: Flag({ default: false, description: 'Only those that the caller owns' }),
   starred: Flag({ default: false, description: 'Only projects that the caller starred' }),
