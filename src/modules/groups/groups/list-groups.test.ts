@@ -124,6 +124,16 @@ describe('GET /groups', () => {
     })
   })
 
+  test('top_level_only lists groups without a parent', async ({ world }) => {
+    const word = unique('word').replaceAll('-', '')
+    const top = await world.group({ name: word })
+    const below = await world.group({ parent: top, name: `${word}-below` })
+    const list = (query: string) => ids(world.root, `/groups?search=${word}&${query}`)
+    expect(await list('top_level_only=true')).toEqual([top.id])
+    expect(await list('top_level_only=false')).toEqual([top.id, below.id])
+    expect(await ids(world.root, '/groups?top_level_only=true&per_page=100')).not.toContain(below.id)
+  })
+
   test('skip_groups excludes any number of groups', async ({ world }) => {
     const { mine, open, internal, hidden, word, list } = await some(world)
     expect(await list(world.root, `skip_groups[]=${mine.id}&skip_groups[]=${open.id}`)).toEqual([

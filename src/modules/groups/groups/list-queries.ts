@@ -20,6 +20,7 @@ import { type GroupOptions, recordColumns } from './queries.ts'
 export type GroupFilters = {
   skip_groups?: number[]
   all_available?: boolean
+  top_level_only?: boolean
   search?: string
   order_by: 'name' | 'path' | 'id'
   sort: Direction
@@ -59,6 +60,7 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
   if (caller?.limits) where.push(groupWithinLimits(caller, raw('g.id')))
   if (filters.skip_groups && filters.skip_groups.length > 0)
     where.push(sql`g.id <> all(${filters.skip_groups}::bigint[])`)
+  if (filters.top_level_only) where.push(raw('g.parent_id is null'))
   if (matches && !matching) where.push(matches)
   if (caller?.admin && filters.custom_attributes)
     where.push(hasCustomAttributes(raw('a.namespace_id'), raw('g.id'), filters.custom_attributes))

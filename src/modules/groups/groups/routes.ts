@@ -96,7 +96,10 @@ export const groupRoutes = [
     summary: 'List groups',
     subject: instance,
     allow: 'browse',
-    params: Params(groupFilters),
+    params: Params({
+      ...groupFilters,
+      top_level_only: Flag({ default: false, description: 'Only groups without a parent' }),
+    }),
     paged: true,
     returns: Group,
     handle: ({ params, page, ctx }) => groupsPage(ctx, { of: 'everyone' }, params, page),

@@ -93,6 +93,7 @@ export const basicFields = {
   assignees: Type.Array(UserReferenceSchema, { description: 'Users it is assigned to' }),
   reviewers: Type.Array(UserReferenceSchema, { description: 'Users who are asked to review it' }),
   merged_by: userOrNull('User who merged it; null if it is not merged or the user was deleted'),
+  merge_user: userOrNull('Same as `merged_by`; until then the user who asked for the automatic merge, if any'),
   merged_at: nullable(timestamp(), { description: 'Time of the merge; null unless it is merged' }),
   closed_by: userOrNull('User who closed it; null if it is not closed or the user was deleted'),
   closed_at: nullable(timestamp(), { description: 'Time at which it was closed; null unless it is closed' }),
@@ -188,6 +189,7 @@ export function basicOf(inputs: BasicInputs, view: RecordView) {
   const { mergeRequest: row, within, pipeline: found, divergedCommits, html } = inputs
   const refer = (user: UserReferenceRow) => userReference(user, view)
   const assignees = row.assignees.map(refer)
+  const mergeUser = row.merge_user && refer(row.merge_user)
   const names = references('MergeRequest', row, within)
   const collaboration = row.source_project_id !== row.project_id && {
     allow_collaboration: row.allow_collaboration,
@@ -204,7 +206,8 @@ export function basicOf(inputs: BasicInputs, view: RecordView) {
     assignee: assignees[0] ?? null,
     assignees,
     reviewers: row.reviewers.map(refer),
-    merged_by: row.merged_by && refer(row.merged_by),
+    merged_by: row.state === 'merged' ? mergeUser : null,
+    merge_user: mergeUser,
     merged_at: row.merged_at,
     closed_by: row.closed_by && refer(row.closed_by),
     closed_at: row.closed_at,

@@ -62,7 +62,8 @@ export const mergeRequestRecordRow = {
   files: notNull(integer),
   overflow: notNull(boolean),
   author: json<UserReferenceRow>(),
-  merged_by: nullable(json<UserReferenceRow>()),
+  /** Who merged it, or has it merged when the pipeline succeeds. */
+  merge_user: nullable(json<UserReferenceRow>()),
   closed_by: nullable(json<UserReferenceRow>()),
   assignees: json<UserReferenceRow[]>(),
   reviewers: json<UserReferenceRow[]>(),
@@ -124,10 +125,10 @@ const columns = sql`
     ${settingDefaults.only_allow_merge_if_all_discussions_are_resolved}
   ) as needs_resolution,
   ${isApprovedSql} as approved, ${userReferenceOf('m.author_id')} as author,
-  ${userReferenceOf('m.merged_by_id')} as merged_by, ${userReferenceOf('m.closed_by_id')} as closed_by,
-  ${people('merge_request_assignees')} as assignees, ${people('merge_request_reviewers')} as reviewers,
-  ${labelsJson('MergeRequest', raw('m.id'))} as labels, ${milestoneJson('ms')} as milestone, votes.up as upvotes,
-  votes.down as downvotes,
+  ${userReferenceOf('coalesce(m.merged_by_id, m.auto_merge_user_id)')} as merge_user,
+  ${userReferenceOf('m.closed_by_id')} as closed_by, ${people('merge_request_assignees')} as assignees,
+  ${people('merge_request_reviewers')} as reviewers, ${labelsJson('MergeRequest', raw('m.id'))} as labels,
+  ${milestoneJson('ms')} as milestone, votes.up as upvotes, votes.down as downvotes,
   (select count(*)::integer from notes n where n.merge_request_id = m.id and not n.system) as user_notes_count,
   ${unresolvedSql(type, raw('m.id'))} as unresolved, m.time_estimate,
   ${timeSpentSql(type, raw('m.id'))} as total_time_spent

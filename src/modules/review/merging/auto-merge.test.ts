@@ -34,12 +34,15 @@ async function waiting(world: World, more: object = {}): Promise<OpenedMergeRequ
 describe('merge_when_pipeline_succeeds', () => {
   test('an automatic merge runs as requested once the pipeline has succeeded', async ({ world }) => {
     const opened = await waiting(world, { merge_commit_message: 'At last' })
+    const before = (await world.root.get(opened.at)).json
+    expect(before).toMatchObject({ merged_by: null, merge_user: { id: opened.dan.id } })
     expect(await jobs(world, opened)).toBe(false)
     await report(world, opened, 'success')
     expect(await jobs(world, opened)).toBe(true)
     expect((await world.root.get(opened.at)).json).toMatchObject({
       state: 'merged',
       merged_by: { id: opened.dan.id },
+      merge_user: { id: opened.dan.id },
       merge_when_pipeline_succeeds: false,
     })
     expect(opened.project.repository.git('log', '-1', '--format=%s %cn', 'main')).toBe(
