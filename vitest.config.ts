@@ -42,6 +42,7 @@ const longest = [
   'test/launcher.test.ts',
   'src/blobs/move.test.ts',
   'src/modules/lifecycle/pull-mirrors/sources.test.ts',
+  'src/jobs/slow-database.test.ts',
   'src/jobs/runner.test.ts',
   'test/scenarios/late-database.test.ts',
   'test/scenarios/registry-kills.test.ts',

@@ -82,69 +82,14 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     throttle = new Throttle(),
     activity = new Activity(),
   } = options
-  const pool = new RunnerPool({
-    ...connectionOptions(databaseUrl, 'jobs'),
-    max: connections,
-    statement_timeout: 0,
-    connectionTimeoutMillis: times.connect,
-  })
-  const broke = (error: Error) => log.warn({ err: error }, 'a connection of the job runner broke')
-  pool.on('error', broke)
-  pool.on('connect', (client) => client.on('error', broke))
-  const limits = new Limits()
-  const laneOf = (lane: Omit<Lane, 'watch'>, saves: boolean): Lane => ({
-    ...lane,
-    watch: new Watch({ ...lane, times, saves, open, log }),
-  })
-  const [quick, slow] = [jobs.filter((job) => !job.slow), jobs.filter((job) => job.slow)]
-  const lanes = [
-    laneOf(
-      {
-        jobs: quick,
-        concurrency,
-        probe: probeNamed('probe_of_the_runner'),
-        pollInterval: 1000,
-        shares: new JobShares(concurrency),
-      },
-      true,
-    ),
-    laneOf(
-      { jobs: slow, concurrency: slowJobsAtOnce, probe: probeNamed('probe_of_slow_jobs'), pollInterval: 4000 },
-      false,
-    ),
-  ]
-  const startLane = async ({ jobs, concurrency, probe, pollInterval, watch, shares }: Lane): Promise<Runner> => {
-    await watch.queueProbe()
-    return mapConnectionError(
-      run({
-        pgPool: pool,
-        concurrency,
-        noHandleSignals: true,
-        pollInterval,
-        ...(shares && { forbiddenFlags: () => shares.usedUp }),
-        logger: new Logger(() => (level, message) => log[levelOf(level, message)](message)),
-        taskList: {
-          [probe.name]: () => watch.taking(async () => {}),
-          ...Object.fromEntries(
-            jobs.map((job) => [
-              job.name,
-              (payload: unknown, { job: row }: JobHelpers) =>
-                watch.taking(async () => {
-                  const end = activity.begin('jobs')
-                  await runJob(job, payload, { open, log, throttle, limits, shares, row }).finally(end)
-                }),
-            ]),
-          ),
-        },
-        parsedCronItems: cronItems(jobs),
-      }),
-    )
-  }
+  const pool = openPool(databaseUrl, times, log)
+  const lanes = lanesOf(jobs, concurrency, { times, open, log })
+  const parts = { open, log, throttle, limits: new Limits(), activity }
   const started: { readonly lane: Lane; readonly runner: Runner }[] = []
   const start = async () => {
     await mapConnectionError(releaseJobs(pool, jobs))
     for (const lane of lanes) {
-      const runner = await startLane(lane)
+      const runner = await startLane(pool, lane, parts)
       // `watch` and `stop` handle its end; without this, an earlier end would be an unhandled rejection.
       runner.promise.catch(() => {})
       started.push({ lane, runner })
@@ -182,6 +127,73 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     pool.end().catch(() => {})
     throw error
   }
+}
+
+function openPool(databaseUrl: string, times: RunnerTimes, log: Pino): RunnerPool {
+  const pool = new RunnerPool({
+    ...connectionOptions(databaseUrl, 'jobs'),
+    max: connections,
+    statement_timeout: 0,
+    connectionTimeoutMillis: times.connect,
+  })
+  const broke = (error: Error) => log.warn({ err: error }, 'a connection of the job runner broke')
+  pool.on('error', broke)
+  pool.on('connect', (client) => client.on('error', broke))
+  return pool
+}
+
+/** Quick jobs have slots that callers share, and slow ones a few of their own. */
+function lanesOf(
+  jobs: readonly Job<any>[],
+  concurrency: number,
+  watched: { readonly times: RunnerTimes; readonly open: () => Promise<Ctx>; readonly log: Pino },
+): readonly Lane[] {
+  const laneOf = (lane: Omit<Lane, 'watch'>, saves: boolean): Lane => ({
+    ...lane,
+    watch: new Watch({ ...lane, ...watched, saves }),
+  })
+  const quick = {
+    jobs: jobs.filter((job) => !job.slow),
+    concurrency,
+    probe: probeNamed('probe_of_the_runner'),
+    pollInterval: 1000,
+    shares: new JobShares(concurrency),
+  }
+  const slow = {
+    jobs: jobs.filter((job) => job.slow),
+    concurrency: slowJobsAtOnce,
+    probe: probeNamed('probe_of_slow_jobs'),
+    pollInterval: 4000,
+  }
+  return [laneOf(quick, true), laneOf(slow, false)]
+}
+
+async function startLane(
+  pool: RunnerPool,
+  { jobs, concurrency, probe, pollInterval, watch, shares }: Lane,
+  { activity, ...parts }: Omit<RunParts, 'shares' | 'row'> & { readonly activity: Activity },
+): Promise<Runner> {
+  await watch.queueProbe()
+  const taskOf = (job: Job<any>) => (payload: unknown, helpers: JobHelpers) =>
+    watch.taking(async () => {
+      const end = activity.begin('jobs')
+      await runJob(job, payload, { ...parts, shares, row: helpers.job }).finally(end)
+    })
+  return mapConnectionError(
+    run({
+      pgPool: pool,
+      concurrency,
+      noHandleSignals: true,
+      pollInterval,
+      ...(shares && { forbiddenFlags: () => shares.usedUp }),
+      logger: new Logger(() => (level, message) => parts.log[levelOf(level, message)](message)),
+      taskList: {
+        [probe.name]: () => watch.taking(async () => {}),
+        ...Object.fromEntries(jobs.map((job) => [job.name, taskOf(job)])),
+      },
+      parsedCronItems: cronItems(jobs),
+    }),
+  )
 }
 
 /** Each lane listens on one. Free slots look for jobs at the same time, with short statements, which take turns on the others. */

@@ -1,13 +1,15 @@
 import { describe, expect } from 'vitest'
 import { answerDuring } from '../../test/during.ts'
-import { lockRow } from '../../test/tables/instance.ts'
-import { type Answer, type Client, test, unique } from '../../test/world.ts'
+import { lockRow, waitingFor } from '../../test/tables/instance.ts'
+import { type Answer, type Client, test, unique, type World } from '../../test/world.ts'
 import type { Tx } from '../db/db.ts'
 import { lockSettings } from '../settings/queries.ts'
 import { newGpgKey } from './accounts/gpg-keys/testing.ts'
 import { newPublicKey } from './accounts/ssh-keys/testing.ts'
+import { lockState } from './accounts/users/state-queries.ts'
 import { lockBroadcastMessage } from './administration/broadcast-messages/queries.ts'
 import { lockFeature } from './administration/features/queries.ts'
+import { lockHolder } from './integrations/hooks/queries.ts'
 
 type Change = (admin: Client, at: string) => Promise<Answer>
 
@@ -93,4 +95,53 @@ test('401 to the revocation of a token by one that was itself revoked meanwhile'
   )
   expect(answer.status).toBe(401)
   expect((await ann.get('/user')).status).toBe(200)
+})
+
+type OfAccount = (who: Client, id: number) => Promise<Answer>
+
+describe('a request of an administrator who loses the right while it waits', () => {
+  test('403 to a system hook of an administrator who was demoted meanwhile', async ({ world }) => {
+    const admin = await world.user({ admin: true })
+    const answer = await answerDuring(
+      world,
+      () => admin.post('/hooks', { url: 'https://93.184.216.34/' }),
+      () => world.root.put(`/users/${admin.id}`, { admin: false }),
+      (tx) => lockHolder(tx, { of: 'instance' }),
+    )
+    expect(answer.status).toBe(403)
+  })
+
+  const undone: Record<string, readonly [taken: (world: World, id: number) => Promise<Answer>, undo: OfAccount]> = {
+    'PUT /users/:id': [
+      (world, id) => world.root.put(`/users/${id}`, { admin: false }),
+      (who, id) => who.put(`/users/${id}`, { admin: true }),
+    ],
+    'POST /users/:id/unblock': [
+      (world, id) => world.root.post(`/users/${id}/block`),
+      (who, id) => who.post(`/users/${id}/unblock`),
+    ],
+    'POST /users/:id/unban': [
+      (world, id) => world.root.post(`/users/${id}/ban`),
+      (who, id) => who.post(`/users/${id}/unban`),
+    ],
+  }
+
+  test.for(Object.keys(undone))('403 to %s by which they would get it back', async (name, { world }) => {
+    const admin = await world.user({ admin: true })
+    const [takes, undo] = undone[name]!
+    await admin.get('/user')
+    const sent = await world.db.transaction(async (tx) => {
+      await lockState(tx, admin.id)
+      // Not those that record the last day of activity of the administrator, which may wait for the same row.
+      const changes = () => waitingFor(world, 'lock', 'for no key update')
+      const before = takes(world, admin.id)
+      await expect.poll(changes).toHaveLength(1)
+      const waiting = undo(admin, admin.id)
+      await expect.poll(changes).toHaveLength(2)
+      return { before, waiting }
+    })
+    expect((await sent.before).status).toBeLessThan(300)
+    expect((await sent.waiting).status).toBe(403)
+    expect((await admin.get(`/users/${admin.id}/emails`)).status).toBe(403)
+  })
 })

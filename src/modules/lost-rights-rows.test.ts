@@ -1,11 +1,13 @@
 import { describe, expect } from 'vitest'
 import { answerDuring } from '../../test/during.ts'
+import { removed, twoIssues } from '../../test/lost-rights.ts'
 import { lockRow } from '../../test/tables/instance.ts'
 import { lockProject } from '../../test/tables/projects.ts'
 import { type Answer, type Client, test, unique, type World } from '../../test/world.ts'
 import type { Tx } from '../db/db.ts'
 import { newPublicKey } from './accounts/ssh-keys/testing.ts'
 import { saveCustomAttribute } from './groups/custom-attributes/queries.ts'
+import { lockGroup } from './groups/index.ts'
 import { updateInvitation } from './groups/invitations/queries.ts'
 import { lockVariables } from './groups/variables/queries.ts'
 import { setCanPush } from './projects/deploy-keys/queries.ts'
@@ -284,4 +286,29 @@ test('403 to a variable of the installation by an administrator who was demoted 
     (tx) => lockVariables(tx, { of: 'instance' }, key, undefined),
   )
   expect(answer.status).toBe(403)
+})
+
+test('404 to the withdrawal of an award by a member who was removed while it waited', async ({ world }) => {
+  const { ann, there, leaves } = await twoIssues(world)
+  const { id } = (await ann.post(`${there.at}/award_emoji`, { name: 'tada' })).json
+  const refused = await answerDuring(
+    world,
+    () => ann.delete(`${there.at}/award_emoji/${id}`),
+    leaves,
+    (tx) => lockRow(tx, 'award_emoji', id),
+  )
+  expect(refused.status).toBe(404)
+  expect((await world.root.get(`${there.at}/award_emoji`)).json).toHaveLength(1)
+})
+
+test('404 to a description of a group by an owner who was removed while the change waited', async ({ world }) => {
+  const ann = await world.user()
+  const group = await world.group({ members: [[ann, 'owner']] })
+  const refused = await answerDuring(
+    world,
+    () => ann.put(`/groups/${group.id}`, { description: 'b' }),
+    removed(world, 'groups', group, ann),
+    (tx) => lockGroup(tx, group.id),
+  )
+  expect(refused.status).toBe(404)
 })

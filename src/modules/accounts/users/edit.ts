@@ -42,11 +42,21 @@ export type UserInput = { [K in keyof UserAttributes]?: UserAttributes[K] | null
   avatar?: UploadedFile | null
 }
 
+/** What an edit is about: the account as it is, locked; what the caller gave; and the account as it shall be. */
+type Edit = {
+  readonly held: UserRow
+  readonly input: UserInput
+  readonly attributes: Partial<UserAttributes>
+  readonly next: UserRow
+  readonly hasNewEmail: boolean
+}
+
 /** Attributes that become an empty text when they are removed; the others become null. */
 const texts = ['public_email', 'skype', 'linkedin', 'twitter', 'website_url', 'job_title'] as const
 
-function attributesOf(input: UserInput, held: UserRow, projectsLimit: number): Partial<UserAttributes> {
-  const given = { ...input } as Partial<UserAttributes>
+function attributesOf(input: UserInput, held: UserRow, defaultLimit: number): Partial<UserAttributes> {
+  const { projects_limit: limit, ...rest } = input
+  const given = { ...rest, ...(limit != null && { projects_limit: limit }) } as Partial<UserAttributes>
   for (const name of texts) if (input[name] === null) given[name] = ''
   // Empty means the address of the account, also after that changes.
   if (input.commit_email === '') given.commit_email = null
@@ -55,7 +65,7 @@ function attributesOf(input: UserInput, held: UserRow, projectsLimit: number): P
   // External users can create neither projects nor groups, whatever was requested; users who stop being external get
   // the defaults of new users.
   if (external) return { ...given, can_create_group: false, projects_limit: 0 }
-  return held.external ? { can_create_group: true, projects_limit: projectsLimit, ...given } : given
+  return held.external ? { can_create_group: true, projects_limit: defaultLimit, ...given } : given
 }
 
 /** The attributes among parameters. */
@@ -94,96 +104,110 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
   const avatar = await acceptAvatar(ctx, input.avatar)
   return ctx
     .transaction(async (tx) => {
-      if (input.username !== undefined || input.name !== undefined) await lockPersonalNamespace(tx, user.id)
-      const held = await lockPerson(tx, user.id)
-      const { projects_limit = null, ...rest } = input
-      const attributes = attributesOf(
-        projects_limit === null ? rest : { ...rest, projects_limit },
-        held,
-        ctx.settings.default_projects_limit,
-      )
-      const next = { ...held, ...attributes, email: input.email ?? held.email }
-      const hasNewEmail = input.email !== undefined && input.email !== held.email
-      const looked = new Set(Object.keys(input))
-      // A stored address may have a form that new ones cannot have.
-      if (!hasNewEmail) looked.delete('email')
-      const violations = violationsOf(accountViolations(next, looked))
-      if (violations) throw invalidFields(violations)
-      // Before the username, as when a user is created.
-      if (hasNewEmail && (await isOthersEmail(tx, held.id, next.email))) throw conflict(emailTaken)
-      const changed = changedNames(held, attributesAmong(attributes))
-      if (changed.length > 0) await updateUser(tx, held.id, attributes)
-      if (next.username !== held.username || next.name !== held.name) await rename(tx, held, next)
-      if (hasNewEmail) await changeEmail(tx, ctx, held, input)
-      // A reader of the mail to a wrong address must not take over the account once that was noticed.
-      const dropsEmail = !hasNewEmail && input.email !== undefined && (await dropHeldEmail(tx, held.id)) > 0
-      if (hasNewEmail || dropsEmail) changed.push('email')
-      if (attributes.public_email && !(await ownsEmail(tx, held.id, attributes.public_email)))
-        throw invalidFields({ public_email: ['is not an email you own'] })
-      const chosen = attributes.commit_email
-      if (chosen && chosen !== privateChoice && !(await ownsEmail(tx, held.id, chosen)))
-        throw invalidFields({ commit_email: ['must be an email you have verified'] })
-      if (passwordDigest !== undefined) {
-        await deleteLinks(tx, held.id, 'password')
-        const expires = held.id !== ctx.actor?.id && !input.reset_password
-        await writePassword(tx, held.id, passwordDigest, expires)
-        changed.push(input.reset_password ? 'reset_password' : 'password')
-      }
-      if (input.reset_password)
-        await sendLink(tx, ctx, 'password', next, input.skip_reconfirmation ? next.email : held.email)
-      if (await changeIdentity(tx, held.id, input)) changed.push('provider')
-      if (avatar !== undefined && (await saveAvatar(tx, 'user', held.id, avatar))) changed.push('avatar')
+      const held = await lockToEdit(tx, user, input)
+      const edit = editOf(ctx, held, input)
+      await requireValid(tx, edit)
+      const changed = [
+        ...(await writeAttributes(tx, edit)),
+        ...(await writeEmail(tx, ctx, edit)),
+        ...(await writeNewPassword(tx, ctx, edit, passwordDigest)),
+        ...((await changeIdentity(tx, held.id, input)) ? ['provider'] : []),
+        ...(avatar !== undefined && (await saveAvatar(tx, 'user', held.id, avatar)) ? ['avatar'] : []),
+      ]
       if (changed.length === 0) return held
-      await emit(tx, {
-        kind: 'user_updated',
-        actorId: ctx.actor?.id ?? null,
-        payload: {
-          user_id: held.id,
-          changed,
-          email_confirmed: hasNewEmail && input.skip_reconfirmation === true,
-        },
-        facts: {
-          username: next.username,
-          ...(next.username !== held.username && { old_username: held.username }),
-        },
-      })
+      await emitEdited(tx, ctx, edit, changed)
       await notify(tx, 'actors')
-      if (attributes.admin === false) await keepAnAdministrator(tx, held)
+      if (edit.attributes.admin === false) await keepAnAdministrator(tx, held)
       return (await findUser(tx, held.id))!
     })
     .catch(asConflict)
 }
 
 /**
- * Locks the account and returns it. Throws unless it is a person's and is not being removed, or if the caller has lost the permission
- * meanwhile: an administrator could undo the change that demotes them.
+ * Locks the account, after the personal namespace that a new name renames, and returns it. Throws unless it is a person's and is not being
+ * removed, or if the caller has lost the permission meanwhile: an administrator could undo the change that demotes them.
  */
-async function lockPerson(tx: Tx, userId: number): Promise<UserRow> {
-  const account = await lockState(tx, userId)
+async function lockToEdit(tx: Tx, { id }: UserRow, input: UserInput): Promise<UserRow> {
+  if (input.username !== undefined || input.name !== undefined) await lockPersonalNamespace(tx, id)
+  const account = await lockState(tx, id)
   await tx.requirePermission?.()
   if (account && account.kind !== 'human') throw forbidden('This action cannot be performed on internal users')
   if (account?.leaving) throw forbidden('This user is being removed')
-  const held = account && (await findUser(tx, userId))
+  const held = account && (await findUser(tx, id))
   if (!held) throw notFound('User')
   return held
 }
 
-/** Renames the personal namespace with its owner; its old paths become redirects. */
-async function rename(tx: Tx, held: UserRow, next: { username: string; name: string }): Promise<void> {
-  if (!(await renamePersonalNamespace(tx, held.id, { path: next.username, name: next.name })))
-    throw conflict('Username has already been taken')
+/** Reads the parameters against the account as it is. */
+function editOf(ctx: Ctx, held: UserRow, input: UserInput): Edit {
+  const attributes = attributesOf(input, held, ctx.settings.default_projects_limit)
+  const next = { ...held, ...attributes, email: input.email ?? held.email }
+  return { held, input, attributes, next, hasNewEmail: next.email !== held.email }
 }
 
-async function changeEmail(tx: Tx, ctx: Ctx, held: UserRow, input: UserInput): Promise<void> {
-  const email = input.email!
+/** Throws unless the account may be as the edit leaves it, and no other account has the address. */
+async function requireValid(tx: Tx, { held, input, next, hasNewEmail }: Edit): Promise<void> {
+  const looked = new Set(Object.keys(input))
+  // A stored address may have a form that new ones cannot have.
+  if (!hasNewEmail) looked.delete('email')
+  const violations = violationsOf(accountViolations(next, looked))
+  if (violations) throw invalidFields(violations)
+  // Before the username, as when a user is created.
+  if (hasNewEmail && (await isOthersEmail(tx, held.id, next.email))) throw conflict(emailTaken)
+}
+
+/** Returns the names of the attributes that change. A new name renames the personal namespace; its old paths become redirects. */
+async function writeAttributes(tx: Tx, { held, attributes, next }: Edit): Promise<string[]> {
+  const changed = changedNames(held, attributesAmong(attributes))
+  if (changed.length > 0) await updateUser(tx, held.id, attributes)
+  if (next.username !== held.username || next.name !== held.name) {
+    const isRenamed = await renamePersonalNamespace(tx, held.id, { path: next.username, name: next.name })
+    if (!isRenamed) throw conflict('Username has already been taken')
+  }
+  return changed
+}
+
+/** Changes the address, or sends a confirmation mail to the new one, and requires the other addresses to be the user's. */
+async function writeEmail(tx: Tx, ctx: Ctx, edit: Edit): Promise<string[]> {
+  const { held, input, attributes, hasNewEmail } = edit
+  if (hasNewEmail) await changeEmail(tx, ctx, edit)
+  // A reader of the mail to a wrong address must not take over the account once that was noticed.
+  const dropsEmail = !hasNewEmail && input.email !== undefined && (await dropHeldEmail(tx, held.id)) > 0
+  const { public_email: shown, commit_email: chosen } = attributes
+  if (shown && !(await ownsEmail(tx, held.id, shown)))
+    throw invalidFields({ public_email: ['is not an email you own'] })
+  if (chosen && chosen !== privateChoice && !(await ownsEmail(tx, held.id, chosen)))
+    throw invalidFields({ commit_email: ['must be an email you have verified'] })
+  return hasNewEmail || dropsEmail ? ['email'] : []
+}
+
+async function changeEmail(tx: Tx, ctx: Ctx, { held, input, next }: Edit): Promise<void> {
   // Links for a new password that were sent to the old address become invalid.
   await deleteLinks(tx, held.id, 'password')
   if (input.skip_reconfirmation) {
-    await replaceEmail(tx, held.id, email)
+    await replaceEmail(tx, held.id, next.email)
     return
   }
-  await holdEmail(tx, held.id, email)
-  await sendLink(tx, ctx, 'confirmation', held, email)
+  await holdEmail(tx, held.id, next.email)
+  await sendLink(tx, ctx, 'confirmation', held, next.email)
+}
+
+/** Sets the password, if there is a new one. Links for a new password that were sent before become invalid. */
+async function writeNewPassword(
+  tx: Tx,
+  ctx: Ctx,
+  { held, input, next }: Edit,
+  digest: string | undefined,
+): Promise<string[]> {
+  if (digest === undefined) return []
+  await deleteLinks(tx, held.id, 'password')
+  if (!input.reset_password) {
+    await writePassword(tx, held.id, digest, held.id !== ctx.actor?.id)
+    return ['password']
+  }
+  await writePassword(tx, held.id, digest, false)
+  await sendLink(tx, ctx, 'password', next, input.skip_reconfirmation ? next.email : held.email)
+  return ['reset_password']
 }
 
 /** The id of a group's SAML provider is the group's id. False if nothing changed. */
@@ -198,6 +222,23 @@ async function changeIdentity(tx: Tx, userId: number, input: UserInput): Promise
   return saveIdentity(tx, userId, {
     ...identity,
     ...(group_id_for_saml !== undefined && { samlProviderId: group_id_for_saml }),
+  })
+}
+
+async function emitEdited(tx: Tx, ctx: Ctx, edit: Edit, changed: readonly string[]): Promise<void> {
+  const { held, input, next, hasNewEmail } = edit
+  await emit(tx, {
+    kind: 'user_updated',
+    actorId: ctx.actor?.id ?? null,
+    payload: {
+      user_id: held.id,
+      changed,
+      email_confirmed: hasNewEmail && input.skip_reconfirmation === true,
+    },
+    facts: {
+      username: next.username,
+      ...(next.username !== held.username && { old_username: held.username }),
+    },
   })
 }
 

@@ -17,11 +17,12 @@ import {
 import { accepted, instance, Message } from '../../instance/index.ts'
 import { Project, ProjectSimple, projectFilters, projectsPage } from '../../projects/index.ts'
 import { detailOf, getDetail } from './detail.ts'
+import { editGroup } from './edit.ts'
 import { Group, GroupDetail } from './entity.ts'
 import { type GroupFilters, type GroupSet, listGroups } from './list-queries.ts'
 import type { GroupOptions, GroupRecordRow } from './queries.ts'
 import { groupRecordRow } from './queries.ts'
-import { createGroup, deleteGroup, editGroup, restoreGroup } from './service.ts'
+import { createGroup, deleteGroup, restoreGroup } from './service.ts'
 import { group } from './subject.ts'
 
 const bigId = { maximum: Number.MAX_SAFE_INTEGER }

@@ -7,7 +7,7 @@ import { type EpicEdit, editEpic } from '../epics/service.ts'
 import { type EpicSubject, epicNotFound, loadEpicById } from '../epics/subject.ts'
 import { changeableEpic, holdTree } from '../epics/tree.ts'
 import { type Command, type Commanded, commandSet, type Right, type SharedEdit } from '../quick-actions/command.ts'
-import { commonCommands, epicNamed } from '../quick-actions/shared.ts'
+import { commonCommands, confidential, epicNamed } from '../quick-actions/shared.ts'
 
 type Edit = SharedEdit & { -readonly [K in keyof Omit<EpicEdit, keyof SharedEdit>]: EpicEdit[K] }
 type Subject = Commanded<Edit> & { readonly epic: EpicSubject }
@@ -20,15 +20,6 @@ const abilities = {
   reopen: 'update_epic',
   award: 'award',
 } as const satisfies Record<Right, keyof typeof epicPolicy>
-
-const confidential: EpicCommand = {
-  names: ['confidential'],
-  needs: 'update',
-  plan({ edit }) {
-    edit.confidential = true
-    return { says: 'Made this epic confidential.' }
-  },
-}
 
 const childEpic: EpicCommand = {
   names: ['child_epic'],

@@ -20,7 +20,7 @@ import {
   type ScheduledCommanded,
   type SharedEdit,
 } from '../quick-actions/command.ts'
-import { epicNamed, issuesNamed, sharedCommands } from '../quick-actions/shared.ts'
+import { confidential, epicNamed, issuesNamed, sharedCommands } from '../quick-actions/shared.ts'
 import { dueDay } from './due-day.ts'
 import { issueActionLocks } from './locks.ts'
 
@@ -73,15 +73,6 @@ const clearWeight: IssueCommand = {
     if (!planOffers(ctx.plan, 'starter')) return undefined
     edit.weight = null
     return { says: 'Cleared weight.' }
-  },
-}
-
-const confidential: IssueCommand = {
-  names: ['confidential'],
-  needs: 'update',
-  plan({ edit }) {
-    edit.confidential = true
-    return { says: 'Made this issue confidential.' }
   },
 }
 

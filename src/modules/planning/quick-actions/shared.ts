@@ -52,6 +52,16 @@ const title: Common = {
   },
 }
 
+/** Of what can be confidential: issues and epics. */
+export const confidential: Command<SharedEdit & { confidential?: boolean }> = {
+  names: ['confidential'],
+  needs: 'update',
+  plan({ subject, edit }) {
+    edit.confidential = true
+    return { says: `Made this ${subject.noun} confidential.` }
+  },
+}
+
 /** The id of the milestone that an argument names, such as `%v1`, of those that a project may use. */
 export const milestoneNamed = async (ctx: Ctx, projectId: number, argument: string): Promise<number | undefined> => {
   const wanted = namedMilestone(argument)

@@ -1,17 +1,17 @@
 import { withoutTrailing } from '../../../kernel/without-ends.ts'
 import type { Adapter, Resource } from './adapter.ts'
+import type { ForgeItem } from './items.ts'
 import {
-  github,
   isPull,
   readComment,
   readDiscussed,
   readLabel,
   readMilestoneText,
   readRelease,
+  readRepository,
   readReview,
   stateOf,
-} from './github.ts'
-import type { ForgeItem } from './items.ts'
+} from './records.ts'
 import {
   dayIn,
   type Given,
@@ -130,7 +130,7 @@ export const gitea: Adapter = {
   apiOf: (forge) => `${forge.origin}${withoutTrailing(forge.pathname, '/')}/api/v1`,
   headers: { accept: 'application/json' },
   authorization: (token) => `token ${token}`,
-  readRepository: github.readRepository,
+  readRepository,
   resources: () => resources,
   resourcesOf,
 }

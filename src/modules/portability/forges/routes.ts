@@ -3,7 +3,7 @@ import { Filled, Flag, Id, OneOf, Optional, Params } from '../../../api/params/t
 import { invalidFields } from '../../../kernel/failure.ts'
 import { instance } from '../../instance/index.ts'
 import { ForgeImport } from './entity.ts'
-import { isFullName } from './github.ts'
+import { isFullName } from './records.ts'
 import { cancelForgeImport, startForgeImport } from './service.ts'
 
 const stage = (description: string) => Flag({ default: false, description })
