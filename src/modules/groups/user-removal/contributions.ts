@@ -6,6 +6,10 @@
 export type Contribution = {
   readonly table: string
   readonly column: string
+  /** The primary key, unless it is `id`. Rows are locked in its order. */
+  readonly key?: 'id' | 'project_id' | 'token'
+  /** The issue that a trigger changes with the deletion of a row; it is locked before. */
+  readonly countedBy?: 'issue_id'
   readonly hard: 'deleted' | 'anonymized'
   /** The rows lose their user without `hard_delete`, too: who closed or merged something is shown only while the account exists. */
   readonly soft?: 'anonymized'
@@ -29,6 +33,7 @@ export const contributions: readonly Contribution[] = [
   {
     table: 'award_emoji',
     column: 'user_id',
+    countedBy: 'issue_id',
     hard: 'deleted',
     once: ['merge_request_id', 'issue_id', 'snippet_id', 'epic_id', 'commit_id', 'note_id', 'name'],
   },
@@ -108,7 +113,7 @@ export const contributions: readonly Contribution[] = [
   },
   { table: 'notes', column: 'resolved_by_id', hard: 'anonymized' },
   { table: 'pipelines', column: 'user_id', hard: 'anonymized' },
-  { table: 'project_imports', column: 'actor_id', hard: 'anonymized' },
+  { table: 'project_imports', column: 'actor_id', key: 'project_id', hard: 'anonymized' },
   { table: 'projects', column: 'creator_id', hard: 'anonymized' },
   { table: 'projects', column: 'mirror_user_id', hard: 'anonymized' },
   { table: 'push_mirrors', column: 'user_id', hard: 'anonymized' },
@@ -117,7 +122,7 @@ export const contributions: readonly Contribution[] = [
   { table: 'snippets', column: 'author_id', hard: 'deleted' },
   { table: 'ssh_keys', column: 'creator_id', hard: 'anonymized' },
   { table: 'state_events', column: 'user_id', hard: 'deleted' },
-  { table: 'suggestion_commits', column: 'user_id', hard: 'anonymized' },
+  { table: 'suggestion_commits', column: 'user_id', key: 'token', hard: 'anonymized' },
   { table: 'time_logs', column: 'user_id', hard: 'deleted' },
   { table: 'todos', column: 'author_id', hard: 'deleted' },
   { table: 'uploads', column: 'uploader_id', hard: 'anonymized' },

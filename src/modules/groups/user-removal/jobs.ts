@@ -58,7 +58,8 @@ const deleteWithEvents = (
         payload,
       }))
     await emitAll(tx, events as NewEvent<DeletedRows['kind']>[])
-    return rows.length
+    // Fewer may be deleted although more are left: others may have deleted some meanwhile.
+    return rows.length > 0 ? size : 0
   })
 
 /**

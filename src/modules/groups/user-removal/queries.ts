@@ -86,13 +86,50 @@ export const personalNamespace = (
     sql`select id, traversal_ids from namespaces where owner_id = ${userId}`,
   )
 
-type Column = Pick<Contribution, 'table' | 'column'>
+type Column = Pick<Contribution, 'table' | 'column' | 'key' | 'countedBy'>
 
-/** A condition that at most `limit` rows of the user fulfil. */
-const someOf = ({ table, column }: Column, userId: number, limit: number): Sql => sql`
-  ctid = any(array(select ctid from ${raw(table)} where ${raw(column)} = ${userId} limit ${literal(limit)}))
-  and ${raw(column)} = ${userId}
-`
+/**
+ * Begins a statement: `found` has the keys of at most `limit` rows of the user, `held` those that are locked, in the order of these keys. If they are
+ * deleted, issues that count them are locked before.
+ */
+const withHeld = (
+  { table, column, key = 'id', countedBy }: Column,
+  userId: number,
+  limit: number,
+  { deletes, which = sql`true` }: { readonly deletes: boolean; readonly which?: Sql },
+): Sql => {
+  const isOfUser = sql`r.${raw(column)} = ${userId}`
+  const isFound = sql`r.${raw(key)} = any(array(select key from found))`
+  const counting =
+    deletes && countedBy
+      ? sql`
+        select
+        from issues
+        where id = any(array(select r.${raw(countedBy)} from ${raw(table)} r where ${isFound}))
+        order by id
+        for no key update
+      `
+      : sql`select`
+  return sql`
+    with found as materialized (
+      select r.${raw(key)} as key from ${raw(table)} r where ${isOfUser} and ${which} limit ${literal(limit)}
+    ),
+    counting as materialized (${counting}),
+    held as materialized (
+      select r.${raw(key)} as key
+      from ${raw(table)} r cross join (select count(*) from counting) as counted
+      where ${isFound} and ${isOfUser}
+      order by r.${raw(key)} for ${raw(deletes ? 'update' : 'no key update')} of r
+    )
+  `
+}
+
+const isHeld = ({ key = 'id' }: Column): Sql => sql`r.${raw(key)} = h.key`
+
+/** Runs a change of what is held. Returns how many rows were found, some of which others may have deleted meanwhile. */
+const changeHeld = async (db: Db, held: Sql, change: Sql): Promise<number> =>
+  (await db.row({ found: integer }, sql`${held}, changed as (${change}) select count(*)::integer as found from found`))!
+    .found
 
 /**
  * Moves at most `limit` rows of the user, deletes them, or sets their author to null. A result equal to `limit` means there may be more.
@@ -104,13 +141,16 @@ export const settleSome = (
   to: { placeholder: number } | 'delete' | 'anonymize',
   limit: number,
 ): Promise<number> =>
-  db.run(
+  changeHeld(
+    db,
+    withHeld(of, userId, limit, { deletes: to === 'delete' }),
     to === 'delete'
-      ? sql`delete from ${raw(of.table)} where ${someOf(of, userId, limit)}`
+      ? sql`delete from ${raw(of.table)} r using held h where ${isHeld(of)}`
       : sql`
-        update ${raw(of.table)}
+        update ${raw(of.table)} r
         set ${raw(of.column)} = ${to === 'anonymize' ? null : to.placeholder}
-        where ${someOf(of, userId, limit)}
+        from held h
+        where ${isHeld(of)}
       `,
   )
 
@@ -132,8 +172,9 @@ export const deleteSomeOf = (
   tx.rows(
     deletedRow,
     sql`
-      delete from ${raw(of.table)}
-      where ${someOf(of, userId, limit)}
+      ${withHeld(of, userId, limit, { deletes: true })}
+      delete from ${raw(of.table)} r using held h
+      where ${isHeld(of)}
       returning ${raw(projectId)} as project_id, ${raw(groupId)} as group_id, ${raw(payload)} as payload,
         not ${raw(unless)} as has_event
     `,
@@ -142,28 +183,24 @@ export const deleteSomeOf = (
 /** Drops at most `limit` rows of the user that the placeholder account has too. */
 export const dropSome = (
   db: Db,
-  { table, column }: Pick<Contribution, 'table' | 'column'>,
+  of: Column,
   once: readonly string[],
   userId: number,
   placeholder: number,
   limit: number,
 ): Promise<number> => {
   const alike = join(
-    once.map((name) => sql`theirs.${raw(name)} is not distinct from mine.${raw(name)}`),
+    once.map((name) => sql`theirs.${raw(name)} is not distinct from r.${raw(name)}`),
     ' and ',
   )
-  return db.run(sql`
-    delete from ${raw(table)}
-    where ctid = any(
-      array(
-        select mine.ctid
-        from ${raw(table)} mine
-        where mine.${raw(column)} = ${userId}
-          and exists (select from ${raw(table)} theirs where theirs.${raw(column)} = ${placeholder} and ${alike})
-        limit ${literal(limit)}
-      )
-    )
-  `)
+  const which = sql`
+    exists (select from ${raw(of.table)} theirs where theirs.${raw(of.column)} = ${placeholder} and ${alike})
+  `
+  return changeHeld(
+    db,
+    withHeld(of, userId, limit, { deletes: true, which }),
+    sql`delete from ${raw(of.table)} r using held h where ${isHeld(of)}`,
+  )
 }
 
 const withdrawnRow = { project_id: nullable(integer), namespace_id: nullable(integer), email: text }

@@ -1,6 +1,8 @@
-import { expect } from 'vitest'
+import { describe, expect } from 'vitest'
 import { isUnlocked, lockRow, touchRow } from '../../../../test/tables/instance.ts'
-import { test } from '../../../../test/world.ts'
+import { test, type World } from '../../../../test/world.ts'
+import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
+import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 import { followingTables, lowerAudience } from './queries.ts'
 
 test('audiences are lowered in the order of ids, in which others lock two issues', async ({ world }) => {
@@ -17,4 +19,28 @@ test('audiences are lowered in the order of ids, in which others lock two issues
   })
   expect(await lowered).toBe(2)
   expect(unlocked).toBe(true)
+})
+
+/** Makes issues and merge requests of a project; returns their ids. */
+const followers: Record<string, (world: World, project: StoredProject, n: number) => Promise<number>> = {
+  issues: async (world, { id }, n) =>
+    (await world.root.post(`/projects/${id}/issues`, { title: `Issue ${n}`, iid: 10 - n })).json.id,
+  merge_requests: async (world, project, n) => (await openMergeRequest(world, { project, branch: `topic-${n}` })).id,
+}
+
+describe('what becomes less visible with its project is locked in the order of ids:', () => {
+  test.for(Object.keys(followers))('%s', async (table, { world }) => {
+    const project = await storedProject(world, { visibility: 'public' })
+    const [first, second] = [await followers[table]!(world, project, 1), await followers[table]!(world, project, 2)]
+    // Its row is now behind the other one.
+    await world.db.transaction((tx) => touchRow(tx, table, first))
+    const { lowered, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, table, first, 'no key update')
+      const lowered = world.root.put(`/projects/${project.id}`, { visibility: 'private' })
+      await world.waitsForLock(1)
+      return { lowered, unlocked: await isUnlocked(tx, table, second) }
+    })
+    expect((await lowered).status).toBe(200)
+    expect(unlocked).toBe(true)
+  })
 })

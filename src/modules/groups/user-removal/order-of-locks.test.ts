@@ -1,0 +1,54 @@
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { areUnlocked, isUnlocked, lockRow, touchRow } from '../../../../test/tables/instance.ts'
+import { type Client, test, type World } from '../../../../test/world.ts'
+import { removeUser } from './jobs.ts'
+
+/** Two issues of a user, of which the older row is behind the other one, as after an edit. */
+async function written(world: World, ann: Client) {
+  const project = await world.project({ members: [[ann, 'developer']] })
+  const made = async () => (await ann.post(`/projects/${project.id}/issues`, { title: 'Issue' })).json
+  const [first, second] = [await made(), await made()]
+  await world.db.transaction((tx) => touchRow(tx, 'issues', first.id))
+  return { first, second, at: `/projects/${project.id}/issues` }
+}
+
+describe('what a deleted user wrote is locked in the order of ids', () => {
+  test.for([
+    ['is moved to the placeholder account', false],
+    ['is deleted, too', true],
+  ] as const)('while it %s', async ([, hard], { world }) => {
+    const ann = await world.user()
+    const { first, second } = await written(world, ann)
+    expect((await world.root.delete(`/users/${ann.id}?hard_delete=${hard}`)).status).toBe(204)
+    const ctx = await contextFor(world, null)
+    const { removed, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'issues', first.id, 'no key update')
+      const removed = removeUser.run({ userId: ann.id, hard }, ctx)
+      await world.waitsForLock(1)
+      return { removed, unlocked: await isUnlocked(tx, 'issues', second.id) }
+    })
+    await removed
+    expect(unlocked).toBe(true)
+  })
+})
+
+test('awards of a deleted user are not locked yet while their deletion waits for the issue that counts them', async ({
+  world,
+}) => {
+  const [ann, bob] = [await world.user(), await world.user()]
+  const { first, at } = await written(world, bob)
+  await world.root.post(`/projects/${first.project_id}/members`, { user_id: ann.id, access_level: 30 })
+  expect((await ann.post(`${at}/${first.iid}/award_emoji`, { name: 'thumbsup' })).status).toBe(201)
+  expect((await world.root.delete(`/users/${ann.id}?hard_delete=true`)).status).toBe(204)
+  const ctx = await contextFor(world, null)
+  const { removed, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'issues', first.id, 'no key update')
+    const removed = removeUser.run({ userId: ann.id, hard: true }, ctx)
+    await world.waitsForLock(1)
+    return { removed, unlocked: await areUnlocked(tx, 'award_emoji', 'user_id', ann.id) }
+  })
+  await removed
+  expect(unlocked).toBe(true)
+  expect((await world.root.get(`${at}/${first.iid}`)).json.upvotes).toBe(0)
+})
