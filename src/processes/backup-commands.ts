@@ -12,6 +12,7 @@ import { Failure } from '../kernel/failure.ts'
 import { isThere } from '../kernel/missing.ts'
 import { lowerPriority } from '../kernel/priority.ts'
 import { type AppModule, type BackupFacts, type BackupPlace, loadAppModule, type ProcessName } from './app-module.ts'
+import { isInstalled } from './credentials.ts'
 import { lockDataDir, unfinishedRestoreFile, writePrivateFile } from './data-dir.ts'
 import { explainFullDisk, requireRoom } from './disk-room.ts'
 import { explain, systemReason } from './explain.ts'
@@ -19,6 +20,7 @@ import type { Parts } from './parts.ts'
 import { identityOf } from './process-identity.ts'
 import { requireDatabase } from './requirements.ts'
 import type { Terminal } from './terminal.ts'
+import { UsageError } from './usage-error.ts'
 import { withDatabase, withServices } from './with-services.ts'
 
 /** Options as the command line has them. */
@@ -41,13 +43,12 @@ function placeOf(
   const text = to ?? from
   const url = text === undefined ? config.backup.url : parseBlobUrl(text)
   if (url === undefined)
-    throw new Failure(
-      'invalid',
+    throw new UsageError(
       `Where are the backups? Use ${option} FOLDER, ${option} s3://bucket/prefix, or STITHY_BACKUP_URL.`,
     )
-  if (Array.isArray(url)) throw new Failure('invalid', `${option} ${url.join(' ')}.`)
+  if (Array.isArray(url)) throw new UsageError(`${option} ${url.join(' ')}.`)
   if (url.startsWith(`${pathToFileURL(config.dataDir).href}/`))
-    throw new Failure('invalid', 'Backups in the data folder would be lost with it: use another folder.')
+    throw new UsageError('Backups in the data folder would be lost with it: use another folder.')
   return { url, keyFile: keyFile === undefined ? config.backup.keyFile : resolve(keyFile) }
 }
 
@@ -95,7 +96,8 @@ export async function backup(
     app.backup(config, databaseUrl, request, progress),
   )
     .catch(async (error: unknown) => {
-      if (counts) await record(config, terminal, { result: 'failed', reason: explain(error).sentence })
+      if (counts && isInstalled(config.dataDir))
+        await record(config, terminal, { result: 'failed', reason: explain(error).sentence })
       throw error
     })
     .finally(end)
@@ -140,8 +142,9 @@ export async function listBackups(
   parts: Parts,
   terminal: Terminal,
 ): Promise<number> {
+  const place = placeOf(config, '--from', options)
   const app = await loadAppModule(parts.appModule)
-  const { backups, problems } = await app.listBackups(placeOf(config, '--from', options))
+  const { backups, problems } = await app.listBackups(place)
   for (const made of backups)
     terminal.out(`${made.id}\t${made.moment}\t${described(made)}\t${counted(made.problems.length, 'problem')}`)
   for (const problem of problems) terminal.err(problem)
@@ -155,9 +158,9 @@ export async function verifyBackups(
   parts: Parts,
   terminal: Terminal,
 ): Promise<number> {
+  const place = placeOf(config, '--from', options)
   const app = await loadAppModule(parts.appModule)
   const { progress, end } = progressOn(terminal)
-  const place = placeOf(config, '--from', options)
   const { problems, leftOut, backups, bytes } = await app.verifyBackups(place, options.at, progress).finally(end)
   for (const sentence of [...problems, ...leftOut]) terminal.err(sentence)
   terminal.out(

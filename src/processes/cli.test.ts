@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../config.ts'
 import { run } from './cli.ts'
 
-/** Runs a command that ends before any part is needed. */
-async function command(...words: string[]) {
+/** Runs a command that ends before any part is needed, without valid settings. */
+const command = (...words: string[]) => commandWith({ STITHY_HTTP_PORT: 'no', STITHY_PLAN: 'no' }, words)
+
+async function commandWith(env: Readonly<Record<string, string>>, words: readonly string[]) {
   const lines = { out: '', err: '' }
   const code = await run(words, {
-    config: () => parseConfig({ STITHY_HTTP_PORT: 'no', STITHY_PLAN: 'no' }),
+    config: () => parseConfig(env),
     parts: { appModule: 'file:///none.ts', runnerModule: 'file:///none.ts' },
     terminal: {
       out: (line) => {
@@ -47,5 +49,21 @@ describe('the command line', () => {
     { words: ['user', 'unlock', '--user', ''], err: 'The option --user is empty.' },
   ])('the command line $words is refused with one sentence', async ({ words, err }) => {
     expect(await command(...words)).toEqual({ code: 2, out: '', err: `${err} See stithy --help.` })
+  })
+
+  test.for([
+    { words: ['backup'], err: /^Where are the backups\?/ },
+    { words: ['backup', 'list'], err: /^Where are the backups\?/ },
+    { words: ['backup', 'verify'], err: /^Where are the backups\?/ },
+    { words: ['restore'], err: /^Where are the backups\?/ },
+    { words: ['backup', '--to', 'ftp://example.com/b'], err: /^--to must be a folder/ },
+    { words: ['restore', '--from', 's3://'], err: /^--from must name a bucket/ },
+    { words: ['backup', '--to', '/srv/stithy/backups'], err: /^Backups in the data folder would be lost/ },
+  ])('the exit code of $words is 2, because it names no place of backups', async ({ words, err }) => {
+    expect(await commandWith({ STITHY_DATA_DIR: '/srv/stithy' }, words)).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(err),
+    })
   })
 })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Config, parseBlobUrl } from '../config.ts'
 import { counted, inMegabytes } from '../kernel/amounts.ts'
+import { Failure } from '../kernel/failure.ts'
 import { loadAppModule, type UserAction } from './app-module.ts'
 import { backup, listBackups, restore, verifyBackups } from './backup-commands.ts'
 import { doctor } from './doctor.ts'
@@ -9,6 +10,7 @@ import { explain } from './explain.ts'
 import type { Parts } from './parts.ts'
 import { serve } from './serve.ts'
 import { listenForStop, type Terminal } from './terminal.ts'
+import { UsageError } from './usage-error.ts'
 import { withDatabase, withDatabaseAlone, withServices } from './with-services.ts'
 
 const help = `Stithy, a source-hosting service
@@ -52,9 +54,6 @@ Settings are environment variables; the first start needs none. The most used:
   STITHY_HTTP_PORT             8080
   STITHY_DATABASE_URL          a PostgreSQL of yours (absent: one that comes with Stithy)
 `
-
-/** Invalid command line arguments. */
-class UsageError extends Error {}
 
 type Context = { config: () => Config; parts: Parts; terminal: Terminal }
 
@@ -213,7 +212,12 @@ async function createToken(values: Values, config: Config, parts: Parts, termina
 
   const app = await loadAppModule(parts.appModule)
   const request = { username: user, scopes: list, name, ...(expiresOn !== undefined && { expiresOn }) }
-  terminal.out(await withServices(config, parts, terminal, (services) => app.createToken(config, services, request)))
+  const token = await withServices(config, parts, terminal, (services) =>
+    app.createToken(config, services, request),
+  ).catch((error: unknown) => {
+    throw error instanceof Failure && error.kind === 'invalid' ? new UsageError(`${error.message}.`) : error
+  })
+  terminal.out(token)
 }
 
 async function listUsers(config: Config, parts: Parts, terminal: Terminal): Promise<void> {

@@ -11,7 +11,7 @@ export const credentialsFile = (dataDir: string): string => join(dataDir, 'root-
 type Root = { password: string; token: string }
 
 /** Exists from the first start on, before there are users (`modules/projects/installation/marker.ts`). */
-const isInstalled = (dataDir: string): boolean => isThere(join(dataDir, 'installation'))
+export const isInstalled = (dataDir: string): boolean => isThere(join(dataDir, 'installation'))
 
 /**
  * Determines the first administrator's password and token and stores them in a file *before* the database has them: a start

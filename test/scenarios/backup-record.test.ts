@@ -1,6 +1,7 @@
-import { rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { backUp, command } from '../backups/commands.ts'
 import { startInstallation, stop } from '../backups/installation.ts'
 import type { Service } from '../service.ts'
@@ -55,4 +56,13 @@ test('metrics and doctor show the last backup and its age, also after one that f
   await writeFile(file, '{')
   expect(await metricsOf(service)).toEqual({})
   await stop(service)
+})
+
+test('a backup where no installation is leaves nothing in the folder, and says one sentence', async () => {
+  const folder = await temporaryFolder()
+  const words = ['backup', '--to', join(await temporaryFolder(), 'backups')]
+  const { code, err } = await command(words, { STITHY_DATA_DIR: folder })
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(`There is no installation in ${folder}`) })
+  expect(err).not.toContain('could not be recorded')
+  expect(await readdir(folder)).toEqual([])
 })

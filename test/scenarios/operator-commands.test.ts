@@ -182,8 +182,19 @@ describe('stithy token', () => {
     )
     expect(Date.parse(self.json.expires_at) - Date.now()).toBeLessThan(31 * 24 * 3600 * 1000)
     expect(await create(world, ann.username, '--expires-at', '2099-01-31')).toMatchObject({
-      code: 1,
+      code: 2,
       err: expect.stringMatching(/^expires_at must be before/),
+    })
+  })
+
+  test('the exit code is 2 if no token can have the scopes', async ({ world }) => {
+    const { username } = await world.user()
+    expect(
+      await command(['token', 'create', '--user', username, '--scopes', 'everything'], await envOf(world)),
+    ).toEqual({
+      code: 2,
+      out: '',
+      err: 'scopes can only contain available scopes. See stithy --help.\n',
     })
   })
 })

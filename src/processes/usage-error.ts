@@ -1,0 +1,2 @@
+/** Invalid arguments of the command line: the exit code is 2. */
+export class UsageError extends Error {}
