@@ -4,14 +4,16 @@ import { nullable, timestamp } from '../../../api/schema.ts'
 import { SystemHook } from '../hooks/entity.ts'
 import type { HookRow } from '../hooks/queries.ts'
 import { type DeliveryRow, states } from './log-queries.ts'
-import { deliveryKey } from './send.ts'
+import { deliveryKey, eventId } from './send.ts'
 
 /** An event sent to a hook, or waiting to be sent. */
 export const HookEvent = entity({
   name: 'HookEvent',
   schema: Type.Object({
     id: Type.Integer({ description: 'ID of the delivery' }),
-    event_uuid: Type.String({ description: 'ID of the event; the same for all hooks that receive it' }),
+    event_uuid: Type.String({
+      description: 'ID of the event; the same for all hooks that receive it. Each branch and tag of a push is an event',
+    }),
     idempotency_key: Type.String({ description: 'Header of every attempt, the same when the event is sent again' }),
     trigger: Type.String({ description: 'Flag of the hook because of which it receives the event' }),
     url: Type.String({ description: 'Receiver, with asterisks for user name and password' }),
@@ -35,7 +37,7 @@ export const HookEvent = entity({
   }),
   present: ({ uuid, hook_id, part, next_at, duration_ms, ...delivery }: DeliveryRow) => ({
     ...delivery,
-    event_uuid: uuid,
+    event_uuid: eventId({ uuid, part }),
     idempotency_key: deliveryKey({ uuid, part, hook_id }),
     next_attempt_at: next_at,
     execution_duration: duration_ms === null ? null : duration_ms / 1000,

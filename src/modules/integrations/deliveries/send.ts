@@ -6,13 +6,25 @@ import { tokenPurpose, urlPurpose } from '../hooks/purpose.ts'
 import { eventNames, type Flag, systemEventName, type Trigger } from '../hooks/triggers.ts'
 import type { DueRow } from './queue-queries.ts'
 
-/** The id of a delivery: the same for every attempt, and when it is sent again on request. A UUID (version 8) of event, part and hook. */
-export function deliveryKey({ uuid, part, hook_id }: Pick<DueRow, 'uuid' | 'part' | 'hook_id'>): string {
-  const hex = createHash('sha256').update(`${uuid} ${part} ${hook_id}`).digest('hex')
+type Part = Pick<DueRow, 'uuid' | 'part'>
+
+/** A UUID (version 8) of a text. */
+function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex')
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
     '-',
   )
 }
+
+/**
+ * The id of an event as receivers see it, the same for all hooks. Each branch and tag of a push is an event of its own, as is the push as a
+ * whole: receivers drop what has an id that they know.
+ */
+export const eventId = ({ uuid, part }: Part): string => (part === 0 ? uuid : uuidOf(`${uuid} ${part}`))
+
+/** The id of a delivery: the same for every attempt, and when it is sent again on request. */
+export const deliveryKey = ({ uuid, part, hook_id }: Part & Pick<DueRow, 'hook_id'>): string =>
+  uuidOf(`${uuid} ${part} ${hook_id}`)
 
 /** Compat: receivers read `X-Gitlab-*`; the API documents name `X-Service-*`. */
 const bothNames = (name: string, value: string): Record<string, string> => ({
@@ -43,7 +55,7 @@ export async function send(
       'Idempotency-Key': key,
       ...(due.service === null && {
         ...bothNames('Event', event),
-        ...bothNames('Event-UUID', due.uuid),
+        ...bothNames('Event-UUID', eventId(due)),
         ...bothNames('Webhook-UUID', key),
         ...bothNames('Instance', ctx.site.url),
       }),

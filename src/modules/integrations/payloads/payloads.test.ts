@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { describe, expect } from 'vitest'
-import { HookReceiver } from '../../../../test/hook-receiver.ts'
+import { HookReceiver, type Received } from '../../../../test/hook-receiver.ts'
 import { git, temporaryFolder, test } from '../../../../test/world.ts'
 import {
   commitBlock,
@@ -97,6 +97,30 @@ describe('payloads', () => {
     await git(work.path, 'push', '-q', world.remote(made.project, world.root), 'main')
     const { json } = await made.receiver.request(ofKind('push'))
     expect(json.commits).toMatchObject([{ added: ['grüße.txt'] }])
+  })
+
+  test('each branch and tag of a push has an event id of its own, the same for all hooks', async ({ world }) => {
+    await using made = await hooked(world)
+    const { project, receiver } = made
+    const second = { url: receiver.url, push_events: true, tag_push_events: true, repository_update_events: true }
+    const at = `/projects/${project.id}/hooks`
+    const { id } = (await world.root.post(at, second)).json
+    await using work = await temporaryFolder()
+    await git(work.path, 'init', '-q', '-b', 'main')
+    await git(work.path, 'commit', '-q', '--allow-empty', '-m', 'First')
+    await git(work.path, 'push', '-q', world.remote(project, world.root), 'main', 'main:topic', 'main:refs/tags/v1')
+    const idOf = ({ headers }: Received) => headers['x-gitlab-event-uuid']
+    await expect.poll(() => receiver.received.length).toBe(7)
+    const ids = Map.groupBy(receiver.received, ({ json }) => json.ref ?? json.event_name)
+    expect([...ids].map(([ref, same]) => [ref, same.length, new Set(same.map(idOf)).size]).sort()).toEqual([
+      ['refs/heads/main', 2, 1],
+      ['refs/heads/topic', 2, 1],
+      ['refs/tags/v1', 2, 1],
+      ['repository_update', 1, 1],
+    ])
+    expect(new Set(receiver.received.map(idOf)).size).toBe(4)
+    const logged = (await world.root.get(`${at}/${id}/events`)).json.map((event: any) => event.event_uuid)
+    expect(new Set(logged)).toEqual(new Set(receiver.received.map(idOf)))
   })
 
   test('creation and deletion of branches and tags are pushes from and to zeros', async ({ world }) => {

@@ -160,6 +160,28 @@ describe('quick actions of issues', () => {
     ])
   })
 
+  test('/copy_metadata of an issue in another project copies labels and milestones of the same title only', async ({
+    world,
+  }) => {
+    const { project, at } = await openIssue(world)
+    const other = await openIssue(world, { labels: 'bug,foreign' })
+    const milestone = async (projectId: number, title: string): Promise<number> =>
+      (await world.root.post(`/projects/${projectId}/milestones`, { title })).json.id
+    await world.root.post(`/projects/${project.id}/labels`, { name: 'bug', color: '#ff0000' })
+    await milestone(project.id, 'v1')
+    const [shared, unshared] = [await milestone(other.project.id, 'v1'), await milestone(other.project.id, 'v9')]
+    const copied = async (milestone_id: number) => {
+      await world.root.put(other.at, { milestone_id })
+      await world.root.post(`${at}/notes`, { body: `/copy_metadata ${other.record.references.full}` })
+      const { labels, milestone } = (await world.root.get(at)).json
+      return [labels, milestone?.title]
+    }
+    expect(await copied(shared)).toEqual([['bug'], 'v1'])
+    expect(await copied(unshared)).toEqual([['bug'], 'v1'])
+    const labels = (await world.root.get(`/projects/${project.id}/labels`)).json
+    expect(labels.map(({ name }: any) => name)).toEqual(['bug'])
+  })
+
   test('an issue that stays open because another quick action is refused is not marked as a duplicate', async ({
     world,
   }) => {

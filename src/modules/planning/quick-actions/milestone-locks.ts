@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import type { QuickAction } from '../../discussion/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { lockUsableMilestone } from '../milestones/queries.ts'
-import { issueNamed, milestoneNamed } from './shared.ts'
+import { copiedMilestone, issueNamed, milestoneNamed } from './shared.ts'
 
 /** The project of issues or merge requests with quick actions. */
 export type ActingProject = Pick<ProjectSubject, 'id' | 'full_path'>
@@ -20,12 +20,16 @@ export async function lockNamedMilestones(
 ): Promise<void> {
   const place = { of: 'project', id: project.id, full_path: project.full_path } as const
   const ids = new Set<number>()
+  const copied = async (argument: string) => {
+    const source = await issueNamed(ctx, { place }, argument)
+    return source && copiedMilestone(ctx, project.id, source)
+  }
   for (const { name, argument } of actions) {
     const id =
       name === 'milestone'
         ? await milestoneNamed(ctx, project.id, argument)
         : name === 'copy_metadata'
-          ? (await issueNamed(ctx, { place }, argument))?.milestone?.id
+          ? await copied(argument)
           : undefined
     if (id !== undefined) ids.add(id)
   }

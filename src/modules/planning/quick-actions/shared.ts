@@ -10,6 +10,7 @@ import {
   toggleAward,
 } from '../../discussion/index.ts'
 import { findIssueRecords } from '../issues/record-queries.ts'
+import { findUsableLabels } from '../labels/assign-queries.ts'
 import { findMilestoneByTitle } from '../milestones/queries.ts'
 import { namedMilestone } from './arguments.ts'
 import { assigneeCommands } from './assignees.ts'
@@ -105,19 +106,34 @@ export async function issueNamed(ctx: Ctx, subject: Pick<Subject, 'place'>, argu
   return named ? (await findIssueRecords(ctx.db, ctx.actor, [named.id]))[0] : undefined
 }
 
-/** Adds the labels of an issue, and sets its milestone. */
+type IssueRecord = NonNullable<Awaited<ReturnType<typeof issueNamed>>>
+
+/** The milestone that a project gets from an issue: that of the issue, and of one in another project the one with its title. */
+export async function copiedMilestone(
+  ctx: Ctx,
+  projectId: number,
+  { project_id, milestone }: Pick<IssueRecord, 'project_id' | 'milestone'>,
+): Promise<number | undefined> {
+  if (!milestone) return undefined
+  return project_id === projectId ? milestone.id : findMilestoneByTitle(ctx.db, projectId, milestone.title)
+}
+
+/** Adds the labels of an issue, and sets its milestone, as far as the project has them. */
 const copyMetadata: Shared = {
   names: ['copy_metadata'],
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
     const source = await issueNamed(ctx, subject, argument)
     if (!source) return undefined
+    const titles = source.labels.map(({ name }) => name)
+    const labels = await findUsableLabels(ctx.db, subject.noteable, titles)
     addToList(
       edit,
       labelLists,
-      source.labels.map(({ name }) => name),
+      labels.map(({ title }) => title),
     )
-    if (source.milestone) edit.milestone_id = source.milestone.id
+    const milestoneId = await copiedMilestone(ctx, subject.project.id, source)
+    if (milestoneId !== undefined) edit.milestone_id = milestoneId
     return { says: `Copied labels and milestone from ${argument}.` }
   },
 }
