@@ -3,7 +3,7 @@ import { type Visibility, visibilities, visibilityName } from '../../../access/l
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Tx } from '../../../db/db.ts'
+import type { Db, Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { changedNames } from '../../../kernel/changed-names.ts'
 import { invalidFields, notFound } from '../../../kernel/failure.ts'
@@ -54,7 +54,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
       const locked = await lockToEdit(tx, group, input, locksAccess)
       if (locked === 'concerns others') return locked
       await tx.requirePermission?.()
-      await requireValid({ ...ctx, db: tx }, tx, locked, input)
+      await requireValid({ ...ctx, db: tx }, locked, input)
       await write(ctx, tx, locked, input, avatar)
       return 'edited'
     })
@@ -81,7 +81,7 @@ async function lockToEdit(
 }
 
 /** Throws `invalid` unless the group may have these attributes. `ctx` reads in the transaction. */
-async function requireValid(ctx: Ctx, tx: Tx, { held, parent }: Locked, input: GroupInput): Promise<void> {
+async function requireValid(ctx: Ctx, { held, parent }: Locked, input: GroupInput): Promise<void> {
   const { name, path, visibility } = input
   const unlocksSharing = input.share_with_group_lock === false && held.share_with_group_lock
   const violations = violationsOf({
@@ -95,7 +95,7 @@ async function requireValid(ctx: Ctx, tx: Tx, { held, parent }: Locked, input: G
         : [
             ...restrictedVisibility(ctx, visibility),
             ...aboveParent(visibility, parent),
-            ...(await belowContents(tx, held.id, visibility)),
+            ...(await belowContents(ctx.db, held.id, visibility)),
           ],
     share_with_group_lock: unlocksSharing ? await unlockViolations(ctx, parent) : [],
   })
@@ -116,8 +116,8 @@ async function templateViolations(ctx: Ctx, projectId: number | null | undefined
 }
 
 /** Errors of a visibility that is lower than that of a group or project inside. */
-async function belowContents(tx: Tx, id: number, visibility: Visibility): Promise<string[]> {
-  const inside = await visibilitiesInside(tx, id)
+async function belowContents(db: Db, id: number, visibility: Visibility): Promise<string[]> {
+  const inside = await visibilitiesInside(db, id)
   return [
     ...((inside.projects ?? 0) > visibilities[visibility]
       ? [`${visibility} is not allowed since this group contains projects with higher visibility.`]
