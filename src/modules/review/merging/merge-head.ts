@@ -16,8 +16,10 @@ import { makeMerge, satisfiesMergeMethod } from './make-merge.ts'
 import { requireMergeAccessNow } from './merge-access.ts'
 import { conflicting, notMergeable, requireMergeableNow } from './mergeable.ts'
 import {
+  type BegunRow,
   beginMerging,
   findMerging,
+  lockMerging,
   type MergeOptions,
   type Merging,
   type MergingRow,
@@ -44,22 +46,14 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
   const repo = targetRepository(ctx, row)
   const ref = branchRef(row.target_branch)!
   return inTurn(repo, ref, async () => {
-    const merging: Merging = {
-      token: randomUUID(),
-      user_id: ctx.actor!.id,
-      since: new Date().toISOString(),
-      source_oid: source,
-      squash: squashes(row, options),
-      should_remove_source_branch: options.should_remove_source_branch ?? null,
-    }
     // For the default message: the job that stores the issues which it closes runs after the change of a text.
     if (!options.merge_commit_message) await updateClosingIssues(ctx, row.id)
-    const begun = await begin(ctx, row, merging)
+    const begun = await begin(ctx, row, source, options)
     try {
-      const outcome = await moveTarget(ctx, { row: begun, merging, repo, ref }, options)
+      const outcome = await moveTarget(ctx, { row: begun, repo, ref }, options)
       if (outcome === 'moved') return
       const error = outcome === 'already_merged' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
-      await abandonMerge(ctx, begun, merging.token, error)
+      await abandonMerge(ctx, begun, error)
       if (outcome === 'already_merged') await syncWithBranches(ctx, row.id)
     } catch (error) {
       // The branch may have moved all the same.
@@ -71,30 +65,38 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
 
 /**
  * Locks the merge request, and asks again whether it may be merged: meanwhile other merges had their turn, and branches were checked.
- * Resolves to the merge request as it is then.
+ * Resolves to the merge request as it is then, by which its commits are made.
  */
-const begin = (ctx: Ctx, row: MergingRow, merging: Merging): Promise<MergingRow> =>
+const begin = (ctx: Ctx, row: MergingRow, source: Oid, options: MergeOptions): Promise<BegunRow> =>
   ctx.transaction(async (tx) => {
-    if (!(await beginMerging(tx, row, merging))) throw notMergeable()
+    await lockMerging(tx, row.id)
     await requireMergeAccessNow(ctx, tx, row)
     // Read after the lock, for which the statement that takes it may wait.
-    const begun = await findMerging(tx, row.id)
-    if (!begun) throw notMergeable()
-    await requireMergeableNow(ctx, tx, begun)
-    return begun
+    const now = await findMerging(tx, row.id)
+    if (now?.diff_id !== row.diff_id || now.target_branch !== row.target_branch) throw notMergeable()
+    await requireMergeableNow(ctx, tx, now)
+    const merging: Merging = {
+      token: randomUUID(),
+      user_id: ctx.actor!.id,
+      since: new Date().toISOString(),
+      source_oid: source,
+      squash: squashes(now, options),
+      should_remove_source_branch: options.should_remove_source_branch ?? null,
+    }
+    await beginMerging(tx, row.id, merging)
+    return { ...now, merging }
   })
 
 /** A merge whose row is locked, and the branch that it moves. */
 type Begun = {
-  readonly row: MergingRow
-  readonly merging: Merging
+  readonly row: BegunRow
   readonly repo: Repository
   readonly ref: RefName
 }
 
 async function moveTarget(ctx: Ctx, begun: Begun, options: MergeOptions): Promise<Outcome> {
-  const { row, merging } = begun
-  const author = merging.squash ? await signatureOf(ctx, row.author_id) : callerSignature(ctx)
+  const { row } = begun
+  const author = row.merging.squash ? await signatureOf(ctx, row.author_id) : callerSignature(ctx)
   return retryWhileStale(
     () => tryToMove(ctx, begun, { ...options, author }),
     () => conflict(`Could not update branch ${row.target_branch}. Please refresh and try again.`),
@@ -103,11 +105,12 @@ async function moveTarget(ctx: Ctx, begun: Begun, options: MergeOptions): Promis
 
 async function tryToMove(
   ctx: Ctx,
-  { row, merging, repo, ref: name }: Begun,
+  { row, repo, ref: name }: Begun,
   options: MergeOptions & { readonly author: NewSignature },
 ): Promise<Outcome | 'stale'> {
   const target = await readRef(repo, name)
   if (!target) throw notMergeable()
+  const { merging } = row
   const source = merging.source_oid
   if (await isAncestor(repo, source, target)) return 'already_merged'
   if (!(await satisfiesMergeMethod(repo, row, { source, target }))) throw conflicting()

@@ -38,20 +38,8 @@ export async function merge(ctx: Ctx, subject: MergeRequestSubject, wish: MergeW
     await (mergesNow ? mergeHead : awaitPipeline)(ctx, row, source, wish)
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'wrong_state') throw error
-    if (await isOnlyRetitled(ctx, row)) return merge(ctx, subject, wish)
     throw (await pushedMeanwhile(ctx, row.id, wish)) ?? error
   }
-}
-
-/** Whether another title, which may be that of a draft, is all that has changed since the row was read. */
-async function isOnlyRetitled(ctx: Ctx, row: MergingRow): Promise<boolean> {
-  const now = await getMerging(ctx, row.id)
-  return (
-    now.title !== row.title &&
-    now.state === 'opened' &&
-    now.diff_id === row.diff_id &&
-    now.target_branch === row.target_branch
-  )
 }
 
 const anotherHead = (head: Oid): Failure => conflict(`SHA does not match HEAD of source branch: ${head}`)

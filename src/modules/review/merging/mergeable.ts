@@ -45,7 +45,7 @@ export async function requireMergeable(
 export async function requireMergeableNow(ctx: Ctx, tx: Tx, row: MergingRow): Promise<void> {
   const now = { ...ctx, db: tx }
   const pipeline = row.target.needs_pipeline ? await headPipeline(now, row) : undefined
-  await requireStatus(now, { ...row, state: 'opened' }, pipeline, { hasCommits: true, mergeStatus: 'unchecked' })
+  await requireStatus(now, row, pipeline, { hasCommits: true, mergeStatus: 'unchecked' })
 }
 
 async function requireStatus(

@@ -79,6 +79,8 @@ export const mergingRow = {
   source: nullable(json<Located & { readonly default_branch: string | null }>()),
 }
 export type MergingRow = RowOf<typeof mergingRow>
+/** One whose merge has begun. */
+export type BegunRow = MergingRow & { readonly merging: Merging }
 
 const {
   merge_method,
@@ -206,21 +208,9 @@ export const markMergedByHand = (
     where id = ${id}
   `)
 
-/** Locks an open merge request for a merge. False if it is not open, or has changed. */
-export const beginMerging = async (
-  tx: Tx,
-  { id, diff_id, title, target_branch }: Pick<MergingRow, 'id' | 'diff_id' | 'title' | 'target_branch'>,
-  merging: Merging,
-): Promise<boolean> =>
-  (await tx.run(sql`
-    update merge_requests
-    set state = 'locked', merging = ${JSON.stringify(merging)}::jsonb
-    where id = ${id}
-      and state = 'opened'
-      and diff_id = ${diff_id}
-      and title = ${title}
-      and target_branch = ${target_branch}
-  `)) > 0
+/** Begins a merge of a merge request, which the transaction has locked open. */
+export const beginMerging = (tx: Tx, id: number, merging: Merging): Promise<unknown> =>
+  tx.run(sql`update merge_requests set state = 'locked', merging = ${JSON.stringify(merging)}::jsonb where id = ${id}`)
 
 /** Records the new head of the target branch. False if recovery has abandoned this attempt. */
 export const noteMergeCommit = async (

@@ -185,6 +185,32 @@ describe('what prevents a merge while it waits for another one into the branch',
     expect(made.project.repository.git('rev-parse', 'main')).toBe(made.base)
   })
 
+  const squashing = {
+    'the project starts to require it': { project: { squash_option: 'always' }, squashed: true },
+    'the project stops to allow it': { project: { squash_option: 'never' }, own: { squash: true }, squashed: false },
+    'the merge request asks for it': { own: { squash: true }, squashed: true },
+  } as const
+
+  test.for(Object.keys(squashing) as (keyof typeof squashing)[])(
+    'a merge squashes as set while it waits: %s',
+    async (change, { world }) => {
+      const project = await storedProject(world)
+      const made = await openMergeRequest(world, { project })
+      const second = project.repository.commit({ b: 'b\n' }, { branch: 'scratch', parents: [made.head] })
+      await pushed(await contextFor(world, world.root), project, made.branch, made.head, second)
+      await afterPush(world, project)
+      const { squashed, ...settings } = squashing[change]
+      if (change === 'the project stops to allow it') await world.root.put(made.at, { squash: true })
+      const set = () =>
+        'project' in settings
+          ? world.root.put(`/projects/${project.id}`, settings.project)
+          : world.root.put(made.at, settings.own)
+      const answer = await mergedDuring(world, made, () => world.root.put(`${made.at}/merge`), set)
+      expect(answer.status, answer.text).toBe(200)
+      expect(answer.json.squash_commit_sha !== null).toBe(squashed)
+    },
+  )
+
   test.for(reasons.slice(0, 3))('an automatic merge keeps waiting while %s', async (reason, { world }) => {
     const made = await ready(world)
     await made.report('running')
@@ -248,7 +274,7 @@ async function cutOff(world: World, { moved, secondsAgo }: { moved: boolean; sec
     squash: false,
     should_remove_source_branch: null,
   }
-  await ctx.transaction((tx) => beginMerging(tx, row, merging))
+  await ctx.transaction((tx) => beginMerging(tx, made.id, merging))
   const repo = openRepository(ctx, row.target)
   const author = { name: 'Ann', email: 'ann@example.com', at: new Date() }
   const merge = await makeMerge(ctx, repo, row, { source: made.head, target: made.base }, { squash: false, author })

@@ -6,7 +6,7 @@ import { readCommit } from '../../../git/objects/commits.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import { emitEnd } from './events.ts'
 import { readBranch, targetRepository } from './heads.ts'
-import { completeMerging, endMerging, findMerging, longMerging, type Merging, type MergingRow } from './queries.ts'
+import { type BegunRow, completeMerging, endMerging, findMerging, longMerging, type Merging } from './queries.ts'
 import { removeMergedBranch } from './remove-branch.ts'
 
 /*
@@ -19,9 +19,8 @@ import { removeMergedBranch } from './remove-branch.ts'
 const interruptedAfterSeconds = 120
 
 /** Completes a merge whose commits are in the target branch; its consequences are written once. */
-export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
+export async function completeMerge(ctx: Ctx, row: BegunRow): Promise<void> {
   const { merging } = row
-  if (!merging) return
   await ctx.transaction(async (tx) => {
     const completed = await completeMerging(tx, row.id, merging)
     if (!completed) return
@@ -42,7 +41,7 @@ export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
  * merge request does, its author, who may delete branches of a fork, where those who merge have no rights, or else the one who merged.
  */
 function removersOf(
-  { force_remove_source_branch, author_id }: MergingRow,
+  { force_remove_source_branch, author_id }: BegunRow,
   { should_remove_source_branch, user_id }: Merging,
 ): number[] {
   if (should_remove_source_branch === false) return []
@@ -51,13 +50,13 @@ function removersOf(
 }
 
 /** Reopens it, with the reason why it was not merged. */
-export const abandonMerge = (ctx: Ctx, row: MergingRow, token: string, error: string | null): Promise<void> =>
+export const abandonMerge = (ctx: Ctx, row: BegunRow, error: string | null): Promise<void> =>
   ctx.transaction(async (tx) => {
-    if (!(await endMerging(tx, row.id, token, error))) return
+    if (!(await endMerging(tx, row.id, row.merging.token, error))) return
     await emit(tx, {
       kind: 'merge_request_merge_failed',
       projectId: row.project_id,
-      actorId: row.merging?.user_id ?? null,
+      actorId: row.merging.user_id,
       payload: { merge_request_id: row.id, iid: row.iid },
       facts: { source_project_id: row.source_project_id },
     })
@@ -70,12 +69,13 @@ export const abandonMerge = (ctx: Ctx, row: MergingRow, token: string, error: st
 export async function settleMerge(ctx: Ctx, id: number, { release }: { release: boolean }): Promise<void> {
   const row = await findMerging(ctx.db, id)
   if (!row?.merging || row.state !== 'locked') return
-  if (await hasArrived(ctx, row)) await completeMerge(ctx, row)
-  else if (release) await abandonMerge(ctx, row, row.merging.token, null)
+  const begun = { ...row, merging: row.merging }
+  if (await hasArrived(ctx, begun)) await completeMerge(ctx, begun)
+  else if (release) await abandonMerge(ctx, begun, null)
 }
 
-async function hasArrived(ctx: Ctx, row: MergingRow): Promise<boolean> {
-  const to = row.merging?.to
+async function hasArrived(ctx: Ctx, row: BegunRow): Promise<boolean> {
+  const { to } = row.merging
   const repo = targetRepository(ctx, row)
   const target = await readBranch(repo, row.target_branch)
   // The commit may not even have been stored.
