@@ -71,6 +71,11 @@ export class Secrets {
     return this.seal(this.open(sealed, purpose), purpose)
   }
 
+  /** Whether it decrypts what the key with this id has encrypted. */
+  hasKey(id: string): boolean {
+    return this.#keys.has(id)
+  }
+
   /** How the texts begin that keys other than the current one encrypted. */
   get stalePrefixes(): string[] {
     return [...this.#keys.keys()].filter((id) => id !== this.#current).map((id) => `${version}:${id}:`)

@@ -69,7 +69,7 @@ export async function run(words: readonly string[], context: Context): Promise<n
     }
     const { sentence, expected } = explain(error)
     terminal.err(expected ? sentence : `${sentence}\n${(error as Error).stack}`)
-    return (error as Error).name === 'ConfigError' ? 2 : 1
+    return ['ConfigError', 'WrongSetting'].includes((error as Error).name) ? 2 : 1
   }
 }
 

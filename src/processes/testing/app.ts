@@ -124,6 +124,7 @@ async function query(databaseUrl: string, sql: string): Promise<Record<string, s
 // The compiler checks this module against the type that the processes expect. Commands of operators are tested with the product.
 ;({ preload, createApp, requireOwn, migrate, bootstrap, adopt, createToken, checkData }) satisfies Omit<
   AppModule,
+  | 'findUnreadable'
   | 'backup'
   | 'listBackups'
   | 'findBackup'
