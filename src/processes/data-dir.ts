@@ -20,8 +20,11 @@ export type DataDirLock = Disposable
 
 /** Another process holds the lock. */
 export class DataDirInUse extends Failure {
+  readonly pid: number
+
   constructor(dataDir: string, pid: number) {
     super('conflict', `Stithy already runs in ${dataDir} (process ${pid}): stop it, or set STITHY_DATA_DIR.`)
+    this.pid = pid
   }
 }
 

@@ -21,7 +21,7 @@ export type DoctorOptions = {
   readonly mailTo: string | undefined
 }
 
-/** Checks the installation and prints each finding. Returns the exit code: 1 if anything failed. Changes nothing. */
+/** Checks the installation and prints each finding. Returns the exit code: 1 if anything failed, 2 if it is the settings. Changes nothing. */
 export async function doctor({ config: read, parts, terminal, mailTo }: DoctorOptions): Promise<number> {
   const all: Finding[] = []
   const report = (found: readonly Finding[]) => {
@@ -48,7 +48,7 @@ export async function doctor({ config: read, parts, terminal, mailTo }: DoctorOp
   const count = (level: Finding['level']) => all.filter((each) => each.level === level).length
   const warnings = count('warning')
   terminal.out(`${count('ok')} ok, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}, ${count('failed')} failed`)
-  return count('failed') > 0 ? 1 : 0
+  return config === undefined ? 2 : count('failed') > 0 ? 1 : 0
 }
 
 /** The settings; undefined if they are invalid. Reports either. */

@@ -281,6 +281,17 @@ describe('refused starts', () => {
     )
   })
 
+  test('a start without the file of the key of backups is refused', async () => {
+    const folder = await temporaryFolder()
+    const file = join(folder, 'backup.key')
+    const env = { STITHY_DATA_DIR: join(folder, 'data'), STITHY_BACKUP_KEY_FILE: file }
+    expect(await refusal(env)).toMatch(
+      /^Cannot read the key of the backups \(STITHY_BACKUP_KEY_FILE\): ENOENT: no such file/,
+    )
+    writeFileSync(file, 'short')
+    expect(await refusal(env)).toMatch(/^The key in .* must have at least 32 characters/)
+  })
+
   test('a start on an address of another machine is refused', async () => {
     const sentence = await refusal({ STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_HOST: '192.0.2.1' })
     expect(sentence).toMatch(/^192\.0\.2\.1:\d+ is not an address of this machine: set STITHY_HTTP_HOST\.$/)

@@ -89,9 +89,9 @@ describe('stithy doctor', () => {
     ])
   })
 
-  test('doctor lists every invalid setting and exits with 1', async () => {
+  test('doctor lists every invalid setting and exits with 2', async () => {
     const { code, out } = await command(['doctor'], { STITHY_HTTP_PORT: 'no', STITHY_PLAN: 'no' })
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(about('Settings', out)).toEqual([
       expect.stringMatching(/^failed STITHY_HTTP_PORT must/),
       expect.stringMatching(/^failed STITHY_PLAN must/),
