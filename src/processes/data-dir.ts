@@ -10,6 +10,7 @@ import { ageOf } from '../kernel/clock.ts'
 import { makeFolderNow, syncFolderNow } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { isThere, missingAs } from '../kernel/missing.ts'
+import { giveToFolderOwner } from '../kernel/same-owner.ts'
 import { systemReason } from './explain.ts'
 import { identityOf } from './process-identity.ts'
 
@@ -151,7 +152,7 @@ function readLock(file: string): string | undefined {
   }
 }
 
-const livingHolder = (dataDir: string, file: string): Promise<number | undefined> =>
+const livingHolder = async (dataDir: string, file: string): Promise<number | undefined> =>
   writerOf(dataDir, readLock(file) ?? '')
 
 /** The process that has written the text of a lock, if it lives. */
@@ -167,6 +168,7 @@ export function writePrivateFile(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}`
   try {
     writeFileSync(unfinished, text, { mode: 0o600, flush: true })
+    giveToFolderOwner(unfinished)
     renameSync(unfinished, path)
   } catch (error) {
     rmSync(unfinished, { force: true })
