@@ -244,6 +244,22 @@ test('a process that keeps ending stops the service with one sentence', async ()
   expect(lines).toHaveLength(6)
 })
 
+test('jobs that a full disk prevents are started again when there is room, and the rest of the service goes on', async () => {
+  const service = await serve()
+  await save(service.url, 'fill the disk')
+  await service.killNamed('stithy jobs')
+  // More attempts than end the service for other reasons.
+  const attempts = async () =>
+    ((await notes(service.url)) as string[]).filter((text) => text === 'no room for jobs').length
+  await expect.poll(attempts, { timeout: 120_000 }).toBeGreaterThan(7)
+  expect(service.err.trim().split('\n').slice(1)).toEqual([
+    'The jobs process ended: A disk is full: could not extend file: No space left on device. Make room there. It is started again when there is room.',
+  ])
+  await fetch(`${service.url}/forget?text=fill+the+disk`, { method: 'POST' })
+  const isBack = async () => (await fetch(`${service.url}/pid`)).ok && service.named('stithy jobs').length
+  await expect.poll(isBack, { timeout: 120_000 }).toBe(1)
+})
+
 test.runIf(process.getuid?.() === 0)('a start by root in the data folder of another user says so', async () => {
   const folder = await temporaryFolder()
   chownSync(folder, 1, 1)
