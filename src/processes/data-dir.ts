@@ -45,9 +45,12 @@ export async function lockDataDir(dataDir: string, { toRestore = false } = {}): 
   const mine = join(dataDir, `lock.${randomUUID()}`)
   const text = `${process.pid} ${identityOf(process.pid)}\n`
   let isUnfinished: boolean
+  let running: number | undefined
   try {
+    // Before anything is written: commands beside a running service can do without the lock, also on a full disk.
+    running = await livingHolder(dataDir, lock)
     isUnfinished = !toRestore && isThere(unfinishedRestoreFile(dataDir))
-    if (!isUnfinished) {
+    if (!isUnfinished && running === undefined) {
       makeFolderNow(dataDir, 0o700)
       writeFileSync(mine, text, { mode: 0o600, flag: 'wx' })
     }
@@ -63,6 +66,7 @@ export async function lockDataDir(dataDir: string, { toRestore = false } = {}): 
       'conflict',
       `The restore into ${dataDir} has not been completed: repeat it, or delete the folder.`,
     )
+  if (running !== undefined) throw new DataDirInUse(dataDir, running)
   const heard = await listen(socketOf(dataDir, text))
   try {
     while (!linked(mine, lock)) {
