@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { createApp, preload, repositoriesDir, secretsFile } from './app.ts'
+import { type App, createApp, preload, repositoriesDir, secretsFile } from './app.ts'
 import { makeBackup } from './backup/backup.ts'
 import { findManifest, restore as restoreBackup } from './backup/restore.ts'
 import type { Manifest } from './backup/store/manifest.ts'
@@ -10,10 +10,13 @@ import { BackupStore } from './backup/store/store.ts'
 import { listBackups as readBackups, verifyBackups as readEverything } from './backup/verify.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { type BlobCheck, blobCheck, damagedIn } from './blobs/check.ts'
+import { currentLocation } from './blobs/current-location.ts'
 import { LocatedBlobs } from './blobs/located.ts'
-import { moveBlobs as copyAll, type Moved, settleLocation } from './blobs/move.ts'
+import { moveBlobs as copyAll, type Moved } from './blobs/move.ts'
 import { openStore, probeStore, requireEmptyStore } from './blobs/open.ts'
 import { recordsLocation } from './blobs/queries.ts'
+import { settleLocation } from './blobs/settle.ts'
+import { requireNamed, requireUsable } from './blobs/usable.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import type { Db } from './db/db.ts'
@@ -22,11 +25,12 @@ import { inspectServer } from './db/inspect.ts'
 import { contentOf } from './db/load.ts'
 import { refuseNewerSchema, refuseOlderSchema } from './db/migrate.ts'
 import { columnsContaining } from './db/reseal.ts'
+import { keysOfSecrets } from './db/sealed.ts'
 import { Failure, notFound } from './kernel/failure.ts'
 import { openLog } from './kernel/log.ts'
-import { namesIn } from './kernel/missing.ts'
+import { isThere, namesIn } from './kernel/missing.ts'
 import { setQuiet } from './kernel/quiet.ts'
-import { beginRotation, endRotation } from './kernel/secrets.ts'
+import { beginRotation, endRotation, openSecrets } from './kernel/secrets.ts'
 import {
   createTokenAs,
   findUserByName,
@@ -75,13 +79,40 @@ export { createApp, preload }
 const folderOf = (config: Config) => ({ dataDir: config.dataDir, repositoriesDir: repositoriesDir(config) })
 
 /**
- * Fails if the database is newer than this version, or if it and the data folder belong to different installations. Must be
- * called before `migrate`, which would change the database.
+ * Fails if the database is newer than this version, if it and the data folder belong to different installations, or if the file of
+ * keys is missing that decrypts its secrets. Must be called before `migrate`, which would change the database.
  */
 export async function requireOwn(config: Config, databaseUrl: string): Promise<void> {
   await refuseNewerSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   await refuseOther(db, folderOf(config))
+  await requireKeys(config, db)
+}
+
+/** Fails if the file of keys is missing that decrypts secrets in the database: a new file would not help them. */
+async function requireKeys(config: Config, db: Db): Promise<void> {
+  const file = secretsFile(config)
+  if (isThere(file)) return
+  const columns = [...(await keysOfSecrets(db)).values()].flat()
+  if (columns.length > 0)
+    throw new Failure(
+      'conflict',
+      `${file} is missing, which decrypts secrets in the database (${[...new Set(columns)].join(', ')}): restore it from a backup. ` +
+        'If it is lost, so are these secrets: "stithy adopt" makes another one.',
+    )
+}
+
+/** The columns of the database with secrets that no key of the data folder decrypts, as `table.column`. */
+export async function findUnreadable(config: Config, databaseUrl: string): Promise<string[]> {
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  return await unreadableIn(config, db)
+}
+
+async function unreadableIn(config: Config, db: Db): Promise<string[]> {
+  const used = await keysOfSecrets(db)
+  if (used.size === 0) return []
+  const secrets = openSecrets(secretsFile(config))
+  return [...new Set([...used].flatMap(([id, columns]) => (secrets.hasKey(id) ? [] : columns)))].sort()
 }
 
 /**
@@ -91,10 +122,20 @@ export async function requireOwn(config: Config, databaseUrl: string): Promise<v
 export async function bootstrap(config: Config, databaseUrl: string): Promise<RootCredentials | undefined> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   await pairInstallation(db, folderOf(config))
-  const notice = await settleLocation(db, config.blobUrl, () => hasEntries(join(config.dataDir, 'blobs', 'sha256')))
-  if (notice !== undefined) {
-    await using logging = openLog(config.logLevel)
-    logging.log.warn(notice)
+  const notices = await settleLocation(db, {
+    configured: config.blobUrl,
+    hasFilesByDefault: () => hasEntries(join(config.dataDir, 'blobs', 'sha256')),
+    requireUsable: (url, state) => requireUsable(db, url, { ...state, missingIn: missingBlobs(db) }),
+  })
+  const unreadable = await unreadableIn(config, db)
+  {
+    using logging = openLog(config.logLevel)
+    for (const notice of notices) logging.log.warn(notice)
+    if (unreadable.length > 0)
+      logging.log.error(
+        { columns: unreadable },
+        'secrets.keys lacks the key of secrets in the database, which cannot be read: restore the file that belongs to the database',
+      )
   }
   await releaseLocks(db, repositoriesDir(config))
   return await makeRoot(config, databaseUrl)
@@ -105,7 +146,19 @@ const hasEntries = async (folder: string): Promise<boolean> => (await namesIn(fo
 /** Pairs a database with a data folder; the service must not run. Returns the id that both have now. */
 export async function adopt(config: Config, databaseUrl: string): Promise<string> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
-  return await adoptInstallation(db, folderOf(config))
+  const id = await adoptInstallation(db, folderOf(config))
+  openSecrets(secretsFile(config))
+  return id
+}
+
+/** Opens the application for a command. Fails with one sentence unless it can use the database. */
+async function openApp(config: Config, services: Services): Promise<App> {
+  await requireSchema(services.databaseUrl)
+  {
+    await using db = openDatabase(services.databaseUrl, { readers: 1, writers: 1 })
+    await requireKeys(config, db)
+  }
+  return await createApp(config, services)
 }
 
 /** Fails with one sentence unless the database has the schema of this version. */
@@ -120,8 +173,7 @@ export async function createToken(
   services: Services,
   { username, scopes, name, expiresOn }: TokenRequest,
 ): Promise<string> {
-  await requireSchema(services.databaseUrl)
-  await using app = await createApp(config, services)
+  await using app = await openApp(config, services)
   const ctx = await app.open(null)
   const user = await findUserByName(ctx.db, username)
   if (!user) throw notFound(`User ${username}`)
@@ -155,8 +207,7 @@ export async function changeUser(
   username: string,
   action: UserAction,
 ): Promise<readonly string[]> {
-  await requireSchema(services.databaseUrl)
-  await using app = await createApp(config, services)
+  await using app = await openApp(config, services)
   const ctx = await app.open(null)
   const user = await findUserByName(ctx.db, username)
   if (user?.kind !== 'human') throw notFound(`User ${username}`)
@@ -189,6 +240,7 @@ export async function rotateSecrets(config: Config, databaseUrl: string): Promis
   await requireSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   await requirePair(db, folderOf(config))
+  await requireKeys(config, db)
   const file = secretsFile(config)
   const secrets = beginRotation(file)
   const count = await db.transaction(async (tx) => {
@@ -211,10 +263,9 @@ export async function checkData(
   { readsBlobs }: { readonly readsBlobs: boolean },
   progress: (line: string) => void,
 ): Promise<readonly string[]> {
-  await requireSchema(services.databaseUrl)
   await using db = openDatabase(services.databaseUrl, { readers: 1, writers: 1 })
   await requirePair(db, folderOf(config))
-  await using app = await createApp(config, services)
+  await using app = await openApp(config, services)
   const ctx = await app.open(null)
   const storages = await storagesIn(repositoriesDir(config))
   // Awaited here, because the app is disposed when this function ends.
@@ -238,6 +289,9 @@ const checkNamedBlobs = async (db: Db, check: BlobCheck): Promise<string[]> => [
   ...(await checkArchives(db, check)),
 ]
 
+/** A sentence for each blob that a row names, and a store lacks. */
+const missingBlobs = (db: Db) => (store: BlobStore) => checkNamedBlobs(db, blobCheck(store))
+
 /** Reports objects in the store of which the database knows nothing. */
 async function checkUnknownObjects(blobs: LocatedBlobs): Promise<string[]> {
   const unknown = await blobs.countUnknown()
@@ -248,12 +302,14 @@ async function checkUnknownObjects(blobs: LocatedBlobs): Promise<string[]> {
       ]
 }
 
-/** Writes, reads and deletes a few bytes in every store that has blobs; fails with what does not work. */
+/** Writes, reads and deletes a few bytes in every store that has blobs, and looks whether a folder has some; fails with what does not work. */
 export async function probeBlobs(config: Config, databaseUrl: string | undefined): Promise<void> {
   if (databaseUrl === undefined) return probeStore(config.blobUrl)
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
-  if (await recordsLocation(db)) await new LocatedBlobs(db, { configured: config.blobUrl }).probe()
-  else await probeStore(config.blobUrl)
+  if (!(await recordsLocation(db))) return probeStore(config.blobUrl)
+  await new LocatedBlobs(db, { configured: config.blobUrl }).probe()
+  const { url } = await currentLocation(db, config.blobUrl)
+  await requireNamed(db, url, missingBlobs(db))
 }
 
 /** Makes a backup, also while the service runs, and removes old ones as the settings say. */
@@ -352,6 +408,5 @@ export async function moveBlobs(
   await requireSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 2, writers: 4 })
   await requirePair(db, folderOf(config))
-  const missingIn = (blobs: BlobStore) => checkNamedBlobs(db, blobCheck(blobs))
-  return await copyAll(db, { configured: config.blobUrl, to, skipDamaged, progress, missingIn })
+  return await copyAll(db, { configured: config.blobUrl, to, skipDamaged, progress, missingIn: missingBlobs(db) })
 }

@@ -235,6 +235,8 @@ class Run {
         continue
       }
       const content = facts && (await readFile(join(dataDir, path)).catch(missingAs(undefined)))
+      if (!content && path === 'secrets.keys')
+        this.#problems.push('the data folder: secrets.keys is missing, which decrypts the secrets of the database')
       if (content) await inventory.add({ is: 'data', path, size: content.length, at: await writer.bytes(content) })
     }
   }

@@ -39,7 +39,25 @@ export class StoreUnavailable extends Failure {
     const text = name === 'Error' || message.startsWith(name) ? message : `${name}: ${message}`
     return status === undefined ? text : `${text} (status ${status})`
   }
+
+  /** Whether it did not answer, or said that it fails, rather than refused the request. */
+  get isUnanswered(): boolean {
+    const { name, code, $metadata } = this.cause as NodeJS.ErrnoException & { $metadata?: { httpStatusCode?: number } }
+    const status = $metadata?.httpStatusCode
+    return status === undefined ? name === 'TimeoutError' || connectionFails.has(code ?? '') : status >= 500
+  }
 }
+
+const connectionFails: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
 
 export const unavailable = (cause: unknown): Failure => new StoreUnavailable(cause)
 

@@ -1,11 +1,23 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createReadStream, type Stats } from 'node:fs'
-import { type FileHandle, link, mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { constants, createReadStream, type Stats } from 'node:fs'
+import {
+  access,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
-import { missingAs, namesIn } from '../kernel/missing.ts'
+import { isThere, missingAs, namesIn } from '../kernel/missing.ts'
 import { isOwnerGone, ownerMark } from '../kernel/owner-mark.ts'
 import { type BlobStore, type Digest, type FoundBlob, parseDigest, type StoredBlob, unexpected } from './blob-store.ts'
 import { verified } from './verified-body.ts'
@@ -208,7 +220,7 @@ export class DiskBlobs implements BlobStore {
 
   async probe(): Promise<void> {
     // Made here, perhaps by another user, folders could be closed to the service.
-    if (!(await stat(this.#folder).catch(absent))) return
+    if (!(await stat(this.#folder).catch(absent))) return this.#requireWritableParent()
     const path = join(this.#folder, `probe-${randomUUID()}`)
     const bytes = randomBytes(64)
     try {
@@ -217,6 +229,18 @@ export class DiskBlobs implements BlobStore {
       await rm(path)
     } catch (cause) {
       throw new Failure('unavailable', `cannot write to ${this.#folder}: ${(cause as Error).message}`, { cause })
+    }
+  }
+
+  /** Fails unless the folder, which does not exist, can be created. */
+  async #requireWritableParent(): Promise<void> {
+    let parent = dirname(this.#folder)
+    while (!isThere(parent)) parent = dirname(parent)
+    try {
+      if (!(await stat(parent)).isDirectory()) throw new Error(`${parent} is not a folder`)
+      await access(parent, constants.W_OK | constants.X_OK)
+    } catch (cause) {
+      throw new Failure('unavailable', `cannot create ${this.#folder}: ${(cause as Error).message}`, { cause })
     }
   }
 

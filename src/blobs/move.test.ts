@@ -18,8 +18,9 @@ import { currentLocation } from './current-location.ts'
 import { DiskBlobs } from './disk.ts'
 import { LocatedBlobs } from './located.ts'
 import { storeName } from './location.ts'
-import { moveBlobs, settleLocation } from './move.ts'
+import { moveBlobs } from './move.ts'
 import { openStore } from './open.ts'
+import { settleLocation } from './settle.ts'
 
 const read = async (store: BlobStore, digest: Digest) => {
   const found = await store.get(digest)
@@ -225,15 +226,42 @@ test('a blob stored in the old store by a process that has not noticed the move 
 })
 
 describe('the setting and the location of blobs at a start', () => {
-  const settle = (configured: string, hasFiles = false) => settleLocation(world.db, configured, async () => hasFiles)
+  const settle = (configured: string, hasFiles = false) =>
+    settleLocation(world.db, {
+      configured,
+      hasFilesByDefault: async () => hasFiles,
+      requireUsable: async () => [],
+    })
   const [one, other, cloud] = ['file:///srv/one', 'file:///srv/other', 's3://bucket/stithy']
 
   test('the first start accepts any store, unless the data folder already has blobs', async () => {
     await expect(settle(cloud, true)).rejects.toThrow(
       'Blobs are stored in the folder blobs in the data folder, and STITHY_BLOB_URL names s3://bucket/stithy. ',
     )
-    expect(await settle(cloud)).toBeUndefined()
-    expect(await settle(`${cloud}?endpoint=http://127.0.0.1:9`)).toBeUndefined()
+    expect(await settle(cloud)).toEqual([])
+    expect(await settle(`${cloud}?endpoint=http://127.0.0.1:9`)).toEqual([])
+  })
+
+  test('a store is known after a start with the same URL that succeeded', async () => {
+    const states: object[] = []
+    const settleWith = (configured: string, requireUsable: (state: object) => Promise<string[]>) =>
+      settleLocation(world.db, {
+        configured,
+        hasFilesByDefault: async () => false,
+        requireUsable: (url, state) => requireUsable({ url, ...state }),
+      })
+    const note = async (state: object) => {
+      states.push(state)
+      return ['a notice']
+    }
+    await expect(settleWith(cloud, () => Promise.reject(new Error('no such bucket')))).rejects.toThrow('no such bucket')
+    for (const url of [cloud, cloud, `${cloud}?endpoint=http://127.0.0.1:9`])
+      expect(await settleWith(url, note)).toEqual(['a notice'])
+    expect(states).toEqual([
+      { url: cloud, isKnown: false, mayBeNew: false },
+      { url: cloud, isKnown: true, mayBeNew: false },
+      { url: `${cloud}?endpoint=http://127.0.0.1:9`, isKnown: false, mayBeNew: false },
+    ])
   })
 
   test('a folder may have been moved by the operator, object storage not', async () => {
@@ -241,7 +269,7 @@ describe('the setting and the location of blobs at a start', () => {
     // Commands know it before the next start.
     expect(await currentLocation(world.db, other)).toMatchObject({ url: other })
     await expect(move(other, other)).rejects.toThrow('Blobs are already stored in /srv/other.')
-    expect(await settle(other)).toBeUndefined()
+    expect(await settle(other)).toEqual([])
     await expect(settle(cloud)).rejects.toThrow('Blobs are stored in /srv/other, and STITHY_BLOB_URL names s3://bucket')
     await forgetLocation(world)
     await settle(cloud)
@@ -255,10 +283,10 @@ describe('the setting and the location of blobs at a start', () => {
     const [from, to] = [folder(), folder()]
     await settle(from)
     await move(from, to)
-    expect(await settle(from)).toBe(`Blobs have been moved to ${fileURLToPath(to)}: set STITHY_BLOB_URL=${to}`)
-    expect(await settle(to)).toBeUndefined()
+    expect(await settle(from)).toEqual([`Blobs have been moved to ${fileURLToPath(to)}: set STITHY_BLOB_URL=${to}`])
+    expect(await settle(to)).toEqual([])
     // The operator has moved the folder back.
-    expect(await settle(from)).toBeUndefined()
+    expect(await settle(from)).toEqual([])
   })
 })
 

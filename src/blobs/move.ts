@@ -4,9 +4,9 @@ import { notify } from '../db/notifications.ts'
 import { inMegabytes } from '../kernel/amounts.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type BlobStore, DamagedBlob, type StoredBlob } from './blob-store.ts'
-import { currentLocation, isLeftBehind, underSetting } from './current-location.ts'
+import { currentLocation, underSetting } from './current-location.ts'
 import { maximumAgeMs } from './located.ts'
-import { isS3, isSameStore, storeName } from './location.ts'
+import { isSameStore, storeName } from './location.ts'
 import { openStore } from './open.ts'
 import { type Location, lockLocation, saveLocation } from './queries.ts'
 
@@ -183,35 +183,3 @@ class Copy {
     this.#progress(`${checked} blobs checked, ${this.count} copied (${inMegabytes(this.bytes)})`)
   }
 }
-
-/**
- * Makes the stored location and the setting agree when the service starts. Fails if the setting names a store that does not have
- * the blobs. `hasFilesByDefault` says whether the folder in the data folder has blobs. Returns a notice for the operator, if any.
- */
-export async function settleLocation(
-  db: Database,
-  configured: string,
-  hasFilesByDefault: () => Promise<boolean>,
-): Promise<string | undefined> {
-  return await db.transaction(async (tx) => {
-    const recorded = await lockLocation(tx)
-    if (!recorded && isS3(configured) && (await hasFilesByDefault()))
-      throw refusal('the folder blobs in the data folder', configured)
-    const now = underSetting(recorded, configured)
-    const { url, moving_to } = now
-    if (url === configured) {
-      const settled = { ...now, moved_from: moving_to === null ? null : now.moved_from }
-      if (recorded?.url !== url || recorded.moved_from !== settled.moved_from) await saveLocation(tx, settled)
-      return undefined
-    }
-    if (moving_to === configured) return undefined
-    if (isLeftBehind(now, configured)) return `Blobs have been moved to ${storeName(url)}: set STITHY_BLOB_URL=${url}`
-    throw refusal(storeName(url), configured)
-  })
-}
-
-const refusal = (where: string, configured: string): Failure =>
-  new Failure(
-    'unavailable',
-    `Blobs are stored in ${where}, and STITHY_BLOB_URL names ${storeName(configured)}. Set it back, and run stithy blobs move --to ${configured}`,
-  )

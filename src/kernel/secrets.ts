@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { syncFolderNow } from './durable.ts'
 import { Failure } from './failure.ts'
 import { isMissing } from './missing.ts'
+import { giveToFolderOwner } from './same-owner.ts'
 
 const algorithm = 'aes-256-gcm'
 const keyBytes = 32
@@ -71,6 +72,11 @@ export class Secrets {
     return this.seal(this.open(sealed, purpose), purpose)
   }
 
+  /** Whether it decrypts what the key with this id has encrypted. */
+  hasKey(id: string): boolean {
+    return this.#keys.has(id)
+  }
+
   /** How the texts begin that keys other than the current one encrypted. */
   get stalePrefixes(): string[] {
     return [...this.#keys.keys()].filter((id) => id !== this.#current).map((id) => `${version}:${id}:`)
@@ -113,6 +119,7 @@ const newKey = (): string => randomBytes(keyBytes).toString('base64url')
 function writeKeys(file: string, keys: readonly string[]): void {
   const unfinished = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   writeFileSync(unfinished, keys.map((key) => `${key}\n`).join(''), { mode: 0o600, flush: true, flag: 'wx' })
+  giveToFolderOwner(unfinished)
   renameSync(unfinished, file)
   syncFolderNow(dirname(file))
 }
@@ -128,6 +135,7 @@ function readOrMake(file: string): string {
   // Several processes may start at once: each writes a file, one of them gets the name, and all read that one.
   const mine = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   writeFileSync(mine, `${newKey()}\n`, { mode: 0o600, flush: true, flag: 'wx' })
+  giveToFolderOwner(mine)
   try {
     linkSync(mine, file)
   } catch (error) {

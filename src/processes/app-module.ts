@@ -102,10 +102,12 @@ export type AppModule = {
   preload(role: 'worker' | 'jobs'): Promise<void>
   createApp(config: Config, services: Services): Promise<App>
   /**
-   * Fails if the database is newer than this version, or if it and the data folder belong to different installations. Must run
-   * before `migrate`; changes nothing.
+   * Fails if the database is newer than this version, if it and the data folder belong to different installations, or if the file of keys
+   * is missing that decrypts its secrets. Must run before `migrate`; changes nothing.
    */
   requireOwn(config: Config, databaseUrl: string): Promise<void>
+  /** The columns of the database with secrets that no key of the data folder decrypts, as `table.column`. */
+  findUnreadable(config: Config, databaseUrl: string): Promise<readonly string[]>
   /** Migrates the schema, under a lock in the database; reports steps that take long to `progress`. */
   migrate(databaseUrl: string, progress: (line: string) => void): Promise<void>
   /** Creates the first administrator from `config.root`, both parts of which are set; undefined if one exists. */

@@ -13,7 +13,7 @@ import { isThere } from '../kernel/missing.ts'
 import { lowerPriority } from '../kernel/priority.ts'
 import { type AppModule, type BackupFacts, type BackupPlace, loadAppModule, type ProcessName } from './app-module.ts'
 import { isInstalled } from './credentials.ts'
-import { lockDataDir, unfinishedRestoreFile, writePrivateFile } from './data-dir.ts'
+import { DataDirInUse, lockDataDir, unfinishedRestoreFile, writePrivateFile } from './data-dir.ts'
 import { explainFullDisk, requireRoom } from './disk-room.ts'
 import { explain, systemReason } from './explain.ts'
 import type { Parts } from './parts.ts'
@@ -226,7 +226,13 @@ async function intoEmptyFolder<T>(
   bytes: number,
   work: (databaseUrl: string) => Promise<T>,
 ): Promise<T> {
-  using _lock = await lockDataDir(dataDir, { toRestore: true })
+  using _lock = await lockDataDir(dataDir, { toRestore: true }).catch((error: unknown) => {
+    if (!(error instanceof DataDirInUse && isThere(unfinishedRestoreFile(dataDir)))) throw error
+    throw new Failure(
+      'conflict',
+      `Another restore into ${dataDir} is running (process ${error.pid}): wait until it has ended.`,
+    )
+  })
   const mark = unfinishedRestoreFile(dataDir)
   const entries = readdirSync(dataDir).filter((name) => !isNoData(name))
   if (entries.length > 0 && !isThere(mark))

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { configForJobs } from '../config.ts'
 import { DatabaseLost } from '../db/connection-errors.ts'
 import { lowerPriority } from '../kernel/priority.ts'
+import { WrongSetting } from '../kernel/wrong-setting.ts'
 import { type App, type AppModule, loadAppModule } from './app-module.ts'
 import { explain } from './explain.ts'
 import { collectWhenIdle } from './idle-memory.ts'
@@ -99,7 +100,7 @@ async function stop(graceMs: number): Promise<void> {
 async function fail(error: unknown): Promise<never> {
   const { sentence, expected } = explain(error)
   if (!expected) console.error(error)
-  await report({ kind: 'failed', sentence })
+  await report({ kind: 'failed', sentence, isSetting: error instanceof WrongSetting })
   process.exit(1)
 }
 

@@ -66,4 +66,16 @@ describe('the command line', () => {
       err: expect.stringMatching(err),
     })
   })
+
+  test.for(['2020-01-31', new Date().toISOString().slice(0, 10)])(
+    'a token that would be expired from the start, on %s, is refused',
+    async (day) => {
+      const words = ['token', 'create', '--user', 'ann', '--scopes', 'api', '--expires-at', day]
+      expect(await commandWith({}, words)).toEqual({
+        code: 2,
+        out: '',
+        err: '--expires-at must be after today (UTC): a token expires when its day begins. See stithy --help.',
+      })
+    },
+  )
 })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Config, parseBlobUrl } from '../config.ts'
 import { counted, inMegabytes } from '../kernel/amounts.ts'
+import { wallClockMs } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
 import { loadAppModule, type UserAction } from './app-module.ts'
 import { backup, listBackups, restore, verifyBackups } from './backup-commands.ts'
@@ -69,7 +70,7 @@ export async function run(words: readonly string[], context: Context): Promise<n
     }
     const { sentence, expected } = explain(error)
     terminal.err(expected ? sentence : `${sentence}\n${(error as Error).stack}`)
-    return (error as Error).name === 'ConfigError' ? 2 : 1
+    return ['ConfigError', 'WrongSetting'].includes((error as Error).name) ? 2 : 1
   }
 }
 
@@ -209,6 +210,8 @@ async function createToken(values: Values, config: Config, parts: Parts, termina
   if (list === undefined || list.includes(''))
     throw new UsageError('The option --scopes is required, for example --scopes api,read_user.')
   if (expiresOn !== undefined && !isDate(expiresOn)) throw new UsageError('--expires-at takes a date like 2027-01-31.')
+  if (expiresOn !== undefined && Date.parse(expiresOn) <= wallClockMs())
+    throw new UsageError('--expires-at must be after today (UTC): a token expires when its day begins.')
 
   const app = await loadAppModule(parts.appModule)
   const request = { username: user, scopes: list, name, ...(expiresOn !== undefined && { expiresOn }) }

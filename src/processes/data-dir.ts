@@ -10,6 +10,7 @@ import { ageOf } from '../kernel/clock.ts'
 import { makeFolderNow, syncFolderNow } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { isThere, missingAs } from '../kernel/missing.ts'
+import { giveToFolderOwner } from '../kernel/same-owner.ts'
 import { systemReason } from './explain.ts'
 import { identityOf } from './process-identity.ts'
 
@@ -20,8 +21,11 @@ export type DataDirLock = Disposable
 
 /** Another process holds the lock. */
 export class DataDirInUse extends Failure {
+  readonly pid: number
+
   constructor(dataDir: string, pid: number) {
     super('conflict', `Stithy already runs in ${dataDir} (process ${pid}): stop it, or set STITHY_DATA_DIR.`)
+    this.pid = pid
   }
 }
 
@@ -41,9 +45,12 @@ export async function lockDataDir(dataDir: string, { toRestore = false } = {}): 
   const mine = join(dataDir, `lock.${randomUUID()}`)
   const text = `${process.pid} ${identityOf(process.pid)}\n`
   let isUnfinished: boolean
+  let running: number | undefined
   try {
+    // Before anything is written: commands beside a running service can do without the lock, also on a full disk.
+    running = await livingHolder(dataDir, lock)
     isUnfinished = !toRestore && isThere(unfinishedRestoreFile(dataDir))
-    if (!isUnfinished) {
+    if (!isUnfinished && running === undefined) {
       makeFolderNow(dataDir, 0o700)
       writeFileSync(mine, text, { mode: 0o600, flag: 'wx' })
     }
@@ -59,6 +66,7 @@ export async function lockDataDir(dataDir: string, { toRestore = false } = {}): 
       'conflict',
       `The restore into ${dataDir} has not been completed: repeat it, or delete the folder.`,
     )
+  if (running !== undefined) throw new DataDirInUse(dataDir, running)
   const heard = await listen(socketOf(dataDir, text))
   try {
     while (!linked(mine, lock)) {
@@ -148,7 +156,7 @@ function readLock(file: string): string | undefined {
   }
 }
 
-const livingHolder = (dataDir: string, file: string): Promise<number | undefined> =>
+const livingHolder = async (dataDir: string, file: string): Promise<number | undefined> =>
   writerOf(dataDir, readLock(file) ?? '')
 
 /** The process that has written the text of a lock, if it lives. */
@@ -164,6 +172,7 @@ export function writePrivateFile(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}`
   try {
     writeFileSync(unfinished, text, { mode: 0o600, flush: true })
+    giveToFolderOwner(unfinished)
     renameSync(unfinished, path)
   } catch (error) {
     rmSync(unfinished, { force: true })

@@ -22,8 +22,8 @@ export async function requireRoom(folder: string, bytes: number): Promise<void> 
 /** PostgreSQL ends, for whatever reason it then gives, when it cannot create a segment of its log: 16 MiB. */
 const leastBytes = 16 * 2 ** 20
 
-/** The creation of a database cleans up, and leaves only what it said. */
-const isFull = (error: unknown): boolean =>
+/** Whether an error says that a disk is full, in its text at least: the creation of a database leaves only what it said, and a child a sentence. */
+export const isFull = (error: unknown): boolean =>
   error instanceof Error &&
   (error.message.includes('No space left on device') ||
     isDiskFull(error) ||

@@ -51,7 +51,9 @@ test('doctor reports a key of backups that cannot be read, and one that is too s
     const all = await checkBackup({ dataDir, backup: { url: undefined, at: [], keep: undefined, rate: 50, keyFile } })
     return all.map(({ level, text }) => `${level}: ${text}`)
   }
-  expect(await found()).toEqual([expect.stringMatching(/^failed: Cannot read the key of the backups: ENOENT.*[^.]$/)])
+  expect(await found()).toEqual([
+    expect.stringMatching(/^failed: Cannot read the key of the backups \(STITHY_BACKUP_KEY_FILE\): ENOENT.*[^.]$/),
+  ])
   await writeFile(keyFile, 'short')
   expect(await found()).toEqual([expect.stringMatching(/^failed: The key in .* must have at least \d+ characters/)])
   await writeFile(keyFile, 'a'.repeat(64))

@@ -12,6 +12,7 @@ import { withDatabase } from './with-services.ts'
 
 const database = findings('Database')
 const clock = findings('Clock')
+const secrets = findings('Secrets')
 
 /** Differences between the clocks in ms: one that shows in lists, and one that breaks codes and the expiry of tokens. */
 const noticeableMs = 2_000
@@ -40,11 +41,21 @@ async function inspect(app: AppModule, config: Config, url: string): Promise<Fin
   const found = assessDatabase(facts, connectionsOf(config.processes))
   try {
     await app.requireOwn(config, url)
-    return found
+    return [...found, ...assessSecrets(await app.findUnreadable(config, url))]
   } catch (error) {
     return [...found, database.failed(explain(error).sentence.replace(/\.$/, ''), 'See docs/backup.md.')]
   }
 }
+
+const assessSecrets = (unreadable: readonly string[]): Finding[] =>
+  unreadable.length === 0
+    ? []
+    : [
+        secrets.failed(
+          `no key in secrets.keys decrypts values of ${unreadable.join(', ')}`,
+          'Restore the secrets.keys that belongs to the database. A line of another file may be added below those that are there.',
+        ),
+      ]
 
 /** Findings about a database that responds, to which the service opens at most `connections` connections. */
 function assessDatabase(

@@ -1,6 +1,7 @@
 import type { ChildProcess, Serializable } from 'node:child_process'
 import type { Busy } from '../kernel/activity.ts'
 import { Failure } from '../kernel/failure.ts'
+import { WrongSetting } from '../kernel/wrong-setting.ts'
 import type { Order, Report } from './messages.ts'
 import type { Running } from './supervisor.ts'
 
@@ -19,15 +20,15 @@ export class Forked implements Running {
   readonly #listeners: Listeners
   /** Reports that arrived before they were requested: `loaded` comes unrequested. */
   readonly #early: Report[] = []
-  #failure: string | undefined
+  #failure: Extract<Report, { kind: 'failed' }> | undefined
 
   constructor(child: ChildProcess, listeners: Listeners) {
     this.#child = child
     this.#listeners = listeners
     this.ended = new Promise((resolve) => {
       const finish = (reason: string) => {
-        resolve(this.#failure ?? reason)
-        for (const { reject } of this.#waiting.values()) reject(new Failure('unavailable', this.#failure ?? reason))
+        resolve(this.#failure?.sentence ?? reason)
+        for (const { reject } of this.#waiting.values()) reject(this.#failureFor(reason))
         this.#waiting.clear()
       }
       child.once('exit', (code, signal) => finish(signal ?? `exit code ${code}`))
@@ -60,7 +61,12 @@ export class Forked implements Running {
 
   /** Rejects when the process ends, with the reason. */
   async untilEnded(): Promise<never> {
-    throw new Failure('unavailable', await this.ended)
+    throw this.#failureFor(await this.ended)
+  }
+
+  #failureFor(reason: string): Failure {
+    const { sentence, isSetting } = this.#failure ?? { sentence: reason, isSetting: false }
+    return isSetting ? new WrongSetting(sentence) : new Failure('unavailable', sentence)
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -76,7 +82,7 @@ export class Forked implements Running {
     if (report.kind === 'progress') this.#listeners.onProgress(report.line)
     else if (report.kind === 'busy') this.#listeners.onBusy(this, report.busy)
     // Pending calls reject when the process has ended.
-    else if (report.kind === 'failed') this.#failure = report.sentence
+    else if (report.kind === 'failed') this.#failure = report
     else if (waiting === undefined) this.#early.push(report)
     else waiting.resolve(report)
   }

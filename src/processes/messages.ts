@@ -16,4 +16,5 @@ export type Report =
   | { kind: 'ready' }
   /** While the process stops: what it waits for. */
   | { kind: 'busy'; busy: Busy }
-  | { kind: 'failed'; sentence: string }
+  /** `isSetting`: because of a setting, so that another attempt fails, too. */
+  | { kind: 'failed'; sentence: string; isSetting: boolean }

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { flushCompileCache } from 'node:module'
 import { siteAt, sshUrlToRepo } from '../api/site.ts'
+import { readSecret } from '../backup/store/secret.ts'
 import { type Config, sharedFetchesDir, uploadsDir } from '../config.ts'
 import type { Credentials } from './app-module.ts'
 import { BackupSchedule, startBackup } from './backup-schedule.ts'
@@ -35,6 +36,8 @@ export async function serve(config: Config, parts: Parts, terminal: Terminal, st
     requireFreeAddress(config.http),
     config.sshPort > 0 && requireFreeAddress({ host: config.http.host, port: config.sshPort }, 'STITHY_SSH_PORT'),
     config.database.kind === 'external' && requireDatabase(config.database.url),
+    // Otherwise the next scheduled backup says so, at night.
+    config.backup.keyFile !== undefined && readSecret(config.backup.keyFile),
   ])
   const service = new Service(config, parts, { terminal, notices })
   try {

@@ -10,7 +10,7 @@ import type { Credentials, Services } from './app-module.ts'
 import { closeUnclaimed } from './close-unclaimed.ts'
 import { proposeRoot } from './credentials.ts'
 import { compileCacheDir } from './data-dir.ts'
-import { databaseLacksRoom } from './disk-room.ts'
+import { databaseLacksRoom, isFull } from './disk-room.ts'
 import { Forked } from './forked.ts'
 import { jobsFlags, saveMemoryInChildren, workerFlags } from './memory.ts'
 import { answerMetrics } from './metrics.ts'
@@ -22,6 +22,10 @@ import type { Notices, Terminal } from './terminal.ts'
 const childEntry = fileURLToPath(new URL('./child.ts', import.meta.url))
 
 const hintOf = ({ isInteractive }: Terminal): string => (isInteractive ? ' Press Ctrl-C again to stop at once.' : '')
+
+/** What prevents a worker or the jobs process from starting again until an operator changes it. */
+const obstacleOfChild = async (error: unknown): Promise<string | undefined> =>
+  isFull(error) ? `${(error as Error).message} It is started again when there is room.` : undefined
 
 /**
  * All processes of a running Stithy: PostgreSQL, the git runner, the HTTP workers and the jobs process. The caller holds the
@@ -131,6 +135,7 @@ export class Service {
           await this.#startApp(worker)
         })
       },
+      obstacle: obstacleOfChild,
     }
   }
 
@@ -141,6 +146,7 @@ export class Service {
         const jobs = fork(childEntry, ['jobs', this.#parts.appModule], { execArgv: jobsFlags })
         return this.#started(jobs, signal, (jobs) => this.#startApp(jobs))
       },
+      obstacle: obstacleOfChild,
     }
   }
 

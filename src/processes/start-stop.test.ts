@@ -244,6 +244,22 @@ test('a process that keeps ending stops the service with one sentence', async ()
   expect(lines).toHaveLength(6)
 })
 
+test('jobs that a full disk prevents are started again when there is room, and the rest of the service goes on', async () => {
+  const service = await serve()
+  await save(service.url, 'fill the disk')
+  await service.killNamed('stithy jobs')
+  // More attempts than end the service for other reasons.
+  const attempts = async () =>
+    ((await notes(service.url)) as string[]).filter((text) => text === 'no room for jobs').length
+  await expect.poll(attempts, { timeout: 120_000 }).toBeGreaterThan(7)
+  expect(service.err.trim().split('\n').slice(1)).toEqual([
+    'The jobs process ended: A disk is full: could not extend file: No space left on device. Make room there. It is started again when there is room.',
+  ])
+  await fetch(`${service.url}/forget?text=fill+the+disk`, { method: 'POST' })
+  const isBack = async () => (await fetch(`${service.url}/pid`)).ok && service.named('stithy jobs').length
+  await expect.poll(isBack, { timeout: 120_000 }).toBe(1)
+})
+
 test.runIf(process.getuid?.() === 0)('a start by root in the data folder of another user says so', async () => {
   const folder = await temporaryFolder()
   chownSync(folder, 1, 1)
@@ -279,6 +295,17 @@ describe('refused starts', () => {
     expect(await refusal({ STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_PORT: String(port) })).toBe(
       `Another program already listens on 127.0.0.1:${port}: stop it, or set STITHY_HTTP_PORT.`,
     )
+  })
+
+  test('a start without the file of the key of backups is refused', async () => {
+    const folder = await temporaryFolder()
+    const file = join(folder, 'backup.key')
+    const env = { STITHY_DATA_DIR: join(folder, 'data'), STITHY_BACKUP_KEY_FILE: file }
+    expect(await refusal(env)).toMatch(
+      /^Cannot read the key of the backups \(STITHY_BACKUP_KEY_FILE\): ENOENT: no such file/,
+    )
+    writeFileSync(file, 'short')
+    expect(await refusal(env)).toMatch(/^The key in .* must have at least 32 characters/)
   })
 
   test('a start on an address of another machine is refused', async () => {

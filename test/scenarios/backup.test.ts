@@ -178,6 +178,12 @@ test('a repeated restore first ends the database that a killed one left running'
     expect(pid).toBeGreaterThan(1)
     return pid
   })
+  // Beside it, another one has nothing to do.
+  expect(await command(['restore', '--at', id], copy)).toEqual({
+    code: 1,
+    out: '',
+    err: `Another restore into ${copy.STITHY_DATA_DIR} is running (process ${killed.pid}): wait until it has ended.\n`,
+  })
   // It does not end with the process that started it.
   process.kill(database, 'SIGSTOP')
   killed.process.kill('SIGKILL')

@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { adopt, bootstrap } from '../../src/commands.ts'
@@ -70,8 +72,9 @@ test('data of an older release survives all newer migrations, and is served', as
     STITHY_ROOT_PASSWORD: 'root-password-for-tests',
     STITHY_LOG_LEVEL: 'silent',
   })
-  // The data has no repositories, so the pair must be confirmed.
+  // The data has no repositories, so the pair must be confirmed, and no blobs, which a start would miss.
   await adopt(config, databaseUrl)
+  await mkdir(join(folder.path, 'blobs', 'sha256'), { recursive: true })
   await bootstrap(config, databaseUrl)
   await using app = await createApp(config, { databaseUrl, runnerSocket: inject('runnerSocket') })
   await app.listen()

@@ -1,10 +1,15 @@
+import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, onTestFinished } from 'vitest'
+import { beginRotation } from '../../src/kernel/secrets.ts'
+import { writeMarker } from '../../src/modules/projects/installation/marker.ts'
+import { writePrivateFile } from '../../src/processes/data-dir.ts'
 import { freePort, isAlive, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { startMailServer } from '../mail-server.ts'
 import { bin, freshEnv, serve } from '../service.ts'
@@ -89,9 +94,9 @@ describe('stithy doctor', () => {
     ])
   })
 
-  test('doctor lists every invalid setting and exits with 1', async () => {
+  test('doctor lists every invalid setting and exits with 2', async () => {
     const { code, out } = await command(['doctor'], { STITHY_HTTP_PORT: 'no', STITHY_PLAN: 'no' })
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(about('Settings', out)).toEqual([
       expect.stringMatching(/^failed STITHY_HTTP_PORT must/),
       expect.stringMatching(/^failed STITHY_PLAN must/),
@@ -414,5 +419,32 @@ describe('stithy rotate-secrets', () => {
     await serve(env)
     const { code, err } = await command(['rotate-secrets'], env)
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining('Stithy already runs') })
+  })
+})
+
+describe.runIf(process.getuid?.() === 0)('users of the system (skipped: needs root)', () => {
+  test('what root writes into the data folder of another user belongs to that user, so that the service can read it', async () => {
+    const folder = await temporaryFolder()
+    const uid = 4_321
+    chownSync(folder, uid, uid)
+    beginRotation(join(folder, 'secrets.keys'))
+    await writeMarker(folder, { id: randomUUID(), pending: false })
+    writePrivateFile(join(folder, 'last-backup.json'), '{}')
+    for (const name of readdirSync(folder)) expect([name, statSync(join(folder, name)).uid]).toEqual([name, uid])
+    expect(readdirSync(folder).sort()).toEqual(['installation', 'last-backup.json', 'secrets.keys'])
+  })
+
+  test('doctor without permissions on the data folder completes its checks, and names the owner', async () => {
+    const env = await freshEnv()
+    const doctor = spawnSync(process.execPath, [bin, 'doctor'], {
+      env: { PATH: process.env['PATH'], ...env, HOME: env.STITHY_DATA_DIR },
+      uid: 65_534,
+      gid: 65_534,
+      encoding: 'utf8',
+    })
+    expect({ code: doctor.status, err: doctor.stderr }).toEqual({ code: 1, err: '' })
+    expect(about('Data folder', doctor.stdout)[0]).toMatch(/^failed .* belongs to user 0, and this is user 65534$/)
+    expect(about('Database', doctor.stdout)).toEqual([expect.stringMatching(/^failed .*permission denied$/)])
+    expect(doctor.stdout).toMatch(/^\d+ ok, \d+ warnings?, \d+ failed$/m)
   })
 })

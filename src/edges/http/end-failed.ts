@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Exchange } from './answer.ts'
 import { ClientDisconnected, clientDisconnectedStatus } from './disconnect.ts'
 import { answerFor, logFault, type WireAnswer } from './failures.ts'
+import { loggedPath } from './logged-path.ts'
 
 /**
  * Ends a request that failed: logs what the caller did not cause, and sends the answer. A response that has begun is cut off, so that the client
@@ -17,7 +18,7 @@ export function endFailed(
     res.statusCode = clientDisconnectedStatus
     return
   }
-  logFault(log, error, { request_id: requestId, method: req.method, path: req.url!.split('?', 1)[0] }, what)
+  logFault(log, error, { request_id: requestId, method: req.method, path: loggedPath(req.url!) }, what)
   if (res.headersSent) res.destroy()
   else send(answerFor(error))
 }

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino'
 import type { Caller } from '../../access/actor.ts'
 import type { Exchange } from './answer.ts'
+import { loggedPath } from './logged-path.ts'
 import { observeAnswer } from './metrics.ts'
 
-/** Writes one log line per request, without the query, which may contain a token. */
+/** Writes one log line per request. */
 export function logAnswer(log: Logger, exchange: Exchange, caller: Caller): void {
   const { req, res, requestId, remoteAddress, route, began } = exchange
   const seconds = (performance.now() - began) / 1000
@@ -11,7 +12,7 @@ export function logAnswer(log: Logger, exchange: Exchange, caller: Caller): void
   log.info(
     {
       method: req.method,
-      path: req.url!.split('?', 1)[0],
+      path: loggedPath(req.url!),
       route,
       status: res.statusCode,
       duration_ms: Math.round(seconds * 1e6) / 1e3,

@@ -12,7 +12,8 @@ import type { App, AppModule, Credentials, Services, TokenRequest } from '../app
  *   GET /pid            the worker that answers       GET /slow?ms=500    answers later
  *   POST /notes?text=x  acknowledged when committed   GET /notes          all of them
  *   GET /exit           the worker ends by itself
- * A note `break jobs` makes the jobs process fail at each start.
+ *   POST /forget?text=x  removes a note
+ * A note `break jobs` makes the jobs process fail at each start, and `fill the disk` with the error of a full disk.
  */
 
 export async function migrate(databaseUrl: string, progress: (line: string) => void): Promise<void> {
@@ -69,8 +70,12 @@ export async function createApp(config: Config, { databaseUrl }: Services): Prom
       await once(server, 'listening')
     },
     async runJobs() {
-      const { rowCount } = await pool.query(`select from notes where text = 'break jobs'`)
-      if (rowCount) throw new Failure('unavailable', 'the jobs are broken')
+      const { rows } = await pool.query<{ text: string }>(`select text from notes`)
+      const isThere = (text: string) => rows.some((note) => note.text === text)
+      if (isThere('break jobs')) throw new Failure('unavailable', 'the jobs are broken')
+      if (!isThere('fill the disk')) return
+      await pool.query(`insert into notes values ('no room for jobs')`)
+      throw Object.assign(new Error('could not extend file: No space left on device'), { code: '53100' })
     },
     busy: () => activity.busy,
     async stop(graceMs) {
@@ -103,6 +108,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, pool: 
     case 'POST /notes':
       await pool.query('insert into notes values ($1)', [url.searchParams.get('text')])
       return void response.writeHead(201).end()
+    case 'POST /forget':
+      await pool.query('delete from notes where text = $1', [url.searchParams.get('text')])
+      return void response.end()
     case 'GET /notes': {
       const { rows } = await pool.query<{ text: string }>('select text from notes')
       return void response.end(JSON.stringify(rows.map(({ text }) => text)))
@@ -124,6 +132,7 @@ async function query(databaseUrl: string, sql: string): Promise<Record<string, s
 // The compiler checks this module against the type that the processes expect. Commands of operators are tested with the product.
 ;({ preload, createApp, requireOwn, migrate, bootstrap, adopt, createToken, checkData }) satisfies Omit<
   AppModule,
+  | 'findUnreadable'
   | 'backup'
   | 'listBackups'
   | 'findBackup'

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { syncFolder } from '../../../kernel/durable.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { isThere } from '../../../kernel/missing.ts'
+import { giveToFolderOwner } from '../../../kernel/same-owner.ts'
 
 /** Content of the file `installation` in a data folder. */
 export type Marker = {
@@ -35,6 +36,7 @@ export async function writeMarker(dataDir: string, { id, pending }: Marker): Pro
     await file.writeFile(`${id}${pending ? ' pending' : ''}\n`)
     await file.sync()
   }
+  giveToFolderOwner(unfinished)
   await rename(unfinished, fileOf(dataDir))
   await syncFolder(dataDir)
 }
