@@ -20,6 +20,7 @@ import {
   sharedCommands,
   usersNamed,
 } from '../../planning/index.ts'
+import { openRepository } from '../../projects/index.ts'
 import { approve, unapprove } from '../approvals/service.ts'
 import { approvable } from '../approvals/subject.ts'
 import type { MergeRequestEdit } from '../merge-requests/edit.ts'
@@ -27,6 +28,7 @@ import { asNoteable } from '../merge-requests/noteable.ts'
 import { type MergeRequestSubject, mergeRequest } from '../merge-requests/subject.ts'
 import { tracked } from '../merge-requests/tracked.ts'
 import { editCurrent } from '../merging/edit-current.ts'
+import { readBranch } from '../merging/heads.ts'
 import { merge } from '../merging/merge-service.ts'
 import { requestRebase } from '../merging/rebase.ts'
 
@@ -64,8 +66,8 @@ const drafting = (names: readonly string[], draft: boolean): MergeRequestCommand
 const targetBranch: MergeRequestCommand = {
   names: ['target_branch'],
   needs: 'update',
-  plan({ argument, edit }) {
-    if (argument === '') return undefined
+  async plan({ ctx, subject, argument, edit }) {
+    if (!(await readBranch(openRepository(ctx, subject.project), argument))) return undefined
     edit.target_branch = argument
     return { says: `Set target branch to ${argument}.` }
   },

@@ -184,6 +184,16 @@ describe('quick actions of merge requests', () => {
     expect([ids(last.assignees), ids(last.reviewers)]).toEqual([[joe.id], []])
   })
 
+  test('/target_branch of a branch that does not exist changes nothing', async ({ world }) => {
+    const { at } = await openMergeRequest(world)
+    for (const branch of ['missing', '-x', 'refs/heads/main', '..'])
+      expect((await world.root.post(`${at}/notes`, { body: `/target_branch ${branch}` })).json).toEqual({
+        commands_changes: {},
+        summary: ['Could not apply target_branch command.'],
+      })
+    expect((await world.root.get(at)).json.target_branch).toBe('main')
+  })
+
   test('a reply that consists of quick actions is not stored, and the branch is rebased', async ({ world }) => {
     const { project, at, base } = await openMergeRequest(world)
     const moved = project.repository.commit({ c: 'c\n' }, { branch: 'main', parents: [base] })
