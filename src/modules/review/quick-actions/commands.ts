@@ -30,6 +30,7 @@ import { tracked } from '../merge-requests/tracked.ts'
 import { editCurrent } from '../merging/edit-current.ts'
 import { readBranch } from '../merging/heads.ts'
 import { merge } from '../merging/merge-service.ts'
+import { notMergeable } from '../merging/mergeable.ts'
 import { requestRebase } from '../merging/rebase.ts'
 
 type Edit = SharedEdit & { -readonly [K in keyof Omit<MergeRequestEdit, keyof SharedEdit>]: MergeRequestEdit[K] }
@@ -147,6 +148,8 @@ const mergeIt: MergeRequestCommand = {
         if (!current) throw rowNotFound()
         const sha = found.head_oid ?? undefined
         await merge(context, current, { merge_when_pipeline_succeeds: false, ...(sha !== undefined && { sha }) })
+        // A rule for pushes may have refused: then it has a `merge_error`.
+        if ((await reload(context, found)).state !== 'merged') throw notMergeable()
       },
     }
   },

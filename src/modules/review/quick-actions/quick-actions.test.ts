@@ -255,6 +255,19 @@ describe('quick actions of merge requests', () => {
     expect((await world.root.get(at)).json).toMatchObject({ title: 'Better', state: 'opened' })
   })
 
+  test('a merge that the push rule refuses is reported, and the merge request has the reason', async ({ world }) => {
+    const { at, project } = await openMergeRequest(world)
+    project.repository.commit({ other: 'x' })
+    await world.root.post(`/projects/${project.id}/push_rule`, { commit_message_regex: '^fix' })
+    expect((await world.root.post(`${at}/notes`, { body: '/merge' })).json.summary).toEqual([
+      'Could not apply merge command.',
+    ])
+    expect((await world.root.get(at)).json).toMatchObject({
+      state: 'opened',
+      merge_error: expect.stringContaining("does not follow the pattern '^fix'"),
+    })
+  })
+
   test('quick actions of a description are applied when it is created and changed, and are not stored', async ({
     world,
   }) => {
