@@ -2,7 +2,12 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { eventually } from './waiting.ts'
 
-export type Received = { readonly headers: IncomingHttpHeaders; readonly text: string; readonly json: any }
+export type Received = {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  readonly json: any
+}
 
 /** Answers a request, or leaves it open. */
 export type Answering = (received: Received, response: ServerResponse) => void
@@ -17,7 +22,8 @@ export class HookReceiver implements AsyncDisposable {
     let text = ''
     request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
     request.on('end', () => {
-      const one = { headers: request.headers, text, json: text === '' ? undefined : JSON.parse(text) }
+      const { url: path = '', headers } = request
+      const one = { path, headers, text, json: text === '' ? undefined : JSON.parse(text) }
       this.received.push(one)
       this.answering(one, response)
     })

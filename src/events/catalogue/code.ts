@@ -11,7 +11,10 @@ const pushOptions = Type.Unsafe<{ readonly ci?: object; readonly merge_request?:
 /** How the default branch moved; null if it did not. */
 const mainChange = Type.Unsafe<MainChange | null>(Type.Union([Type.Object({}), Type.Null()]))
 const environment = { payload: { environment_id: id } }
+const releaseLinks = Type.Unsafe<readonly ReleaseLink[]>(Type.Array(Type.Object({})))
 const previous = Type.Unsafe<string | null>(Type.Union([Type.String(), Type.Null()]))
+
+type ReleaseLink = { readonly id: number; readonly name: string; readonly url: string; readonly link_type: string }
 
 /** A move of the default branch of a side repository, with the files that it changes. */
 export type MainChange = {
@@ -98,6 +101,13 @@ export const codeEvents = {
   release_updated: event('A release changes', ['project'], { payload: { tag: text } }),
   release_deleted: event('A release is deleted', ['project'], {
     payload: { tag: text },
-    facts: { release_id: id, name: previous, description: text, created_at: text, released_at: text },
+    facts: {
+      release_id: id,
+      name: previous,
+      description: text,
+      created_at: text,
+      released_at: text,
+      links: releaseLinks,
+    },
   }),
 }

@@ -76,7 +76,7 @@ export const groupEvents = {
   }),
   member_removed: event('A user is no longer a member', holder, {
     payload: { user_id: id, bot: optional(flag) },
-    facts: { access_level: number },
+    facts: { access_level: number, expires_at: day },
     // For a bot, the event of its token writes the audit row.
     audit: { verb: 'remove', noun: 'user_access', target: member, unless: ['bot'] },
     feed: { action: 'left', author: 'user_id' },

@@ -22,6 +22,6 @@ export {
   type PipelineRow,
   pipelineRow,
 } from './pipelines/queries.ts'
-export { getPipeline, refreshPipeline, shortName } from './pipelines/service.ts'
+export { emitPipelineChange, getPipeline, refreshPipeline, shortName } from './pipelines/service.ts'
 export { isActive, isFinished, isPassing, type Status, statuses } from './pipelines/status.ts'
 export { environmentRelations, pipelineRelation, statusColumns } from './portable/queries.ts'

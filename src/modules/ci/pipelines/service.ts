@@ -60,26 +60,27 @@ export async function readScope(
   return { newestOf: scope === 'branches' ? 'branch' : 'tag', names: refs.map(({ name }) => shortName(name)) }
 }
 
-/**
- * Updates a pipeline after one of its statuses changed. Emits `pipeline_changed` in the same transaction if its status
- * changes.
- */
-export async function refreshPipeline(tx: Tx, pipeline: PipelineRow, actorId: number): Promise<PipelineRow> {
+/** Updates a pipeline after one of its statuses changed. `emitPipelineChange` follows in the same transaction. */
+export async function refreshPipeline(tx: Tx, pipeline: PipelineRow): Promise<PipelineRow> {
   const { counts, duration } = await tallyPipeline(tx, pipeline.id)
   const status = pipelineStatus(counts)
   if (status === pipeline.status) return pipeline
   const finished = isFinished(status)
-  const now = await updatePipeline(tx, pipeline.id, { status, finished, duration: finished ? duration : null })
+  return updatePipeline(tx, pipeline.id, { status, finished, duration: finished ? duration : null })
+}
+
+/** Emits `pipeline_changed` if the status of a pipeline changed. */
+export async function emitPipelineChange(
+  tx: Tx,
+  before: PipelineRow,
+  { id, project_id, sha, status }: PipelineRow,
+  actorId: number,
+): Promise<void> {
+  if (status === before.status) return
   await emit(tx, {
     kind: 'pipeline_changed',
-    projectId: now.project_id,
+    projectId: project_id,
     actorId,
-    payload: {
-      pipeline_id: now.id,
-      sha: now.sha,
-      status,
-      previous_status: pipeline.status,
-    },
+    payload: { pipeline_id: id, sha, status, previous_status: before.status },
   })
-  return now
 }

@@ -194,18 +194,20 @@ export async function insertMember(
   return (await tx.run(insertMembers(row, sql`do nothing`))) > 0
 }
 
-/** Deletes the user's membership if it has expired, and returns its level. */
-export const deleteEndedMember = async (tx: Tx, source: MemberSource, userId: number): Promise<number | undefined> =>
-  (
-    await tx.row(
-      { level: integer },
-      sql`
-        delete from members m
-        where ${direct(source)} and m.user_id = ${userId} and not ${alive}
-        returning m.access_level as level
-      `,
-    )
-  )?.level
+/** Deletes the user's membership if it has expired, and returns what it was. */
+export const deleteEndedMember = (
+  tx: Tx,
+  source: MemberSource,
+  userId: number,
+): Promise<Pick<EndedMember, 'level' | 'expires_at'> | undefined> =>
+  tx.row(
+    { level: endedRow.level, expires_at: endedRow.expires_at },
+    sql`
+      delete from members m
+      where ${direct(source)} and m.user_id = ${userId} and not ${alive}
+      returning m.access_level as level, m.expires_at
+    `,
+  )
 
 /** `expiresAt: undefined` leaves the date unchanged. */
 export const updateMember = (
@@ -230,6 +232,7 @@ export const endedRow = {
   project_id: nullable(integer),
   namespace_id: nullable(integer),
   level: integer,
+  expires_at: nullable(date),
 }
 export type EndedMember = RowOf<typeof endedRow>
 
@@ -239,7 +242,7 @@ export const deleteEndedMembers = (tx: Tx, size: number): Promise<EndedMember[]>
     endedRow,
     sql`
       ${deleteSome('members', raw('expires_at <= current_date'), size)}
-      returning user_id, project_id, namespace_id, access_level as level
+      returning user_id, project_id, namespace_id, access_level as level, expires_at
     `,
   )
 
@@ -250,7 +253,7 @@ export async function deleteMembershipsBelow(
   userId: number,
 ): Promise<EndedMember[]> {
   const below = insideOf(ancestorIds)
-  const ended = raw('returning m.user_id, m.project_id, m.namespace_id, m.access_level as level')
+  const ended = raw('returning m.user_id, m.project_id, m.namespace_id, m.access_level as level, m.expires_at')
   const groups = await tx.rows(
     endedRow,
     sql`

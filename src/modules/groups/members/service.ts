@@ -242,28 +242,33 @@ export const emitAllRemoved = (
 ): Promise<void> =>
   emitAll(
     tx,
-    ended.map(({ user_id, project_id: projectId, namespace_id: groupId, level }) => ({
+    ended.map(({ user_id, project_id: projectId, namespace_id: groupId, level, expires_at }) => ({
       kind: 'member_removed',
       ...(projectId === null ? { groupId: groupId! } : { projectId }),
       actorId,
       payload: { user_id, ...(bot && { bot }) },
-      facts: { access_level: level },
+      facts: { access_level: level, expires_at },
       ...(isExpired && { shown: { action: 'expired' } }),
     })),
   )
 
-const endedOf = (source: MemberSource, userId: number, level: number): EndedMember => ({
+const endedOf = (
+  source: MemberSource,
+  userId: number,
+  { level, expires_at }: Pick<EndedMember, 'level' | 'expires_at'>,
+): EndedMember => ({
   user_id: userId,
   project_id: source.of === 'project' ? source.projectId : null,
   namespace_id: source.of === 'group' ? source.groupId : null,
   level,
+  expires_at,
 })
 
 /** Deletes the rows and updates the access index. Returns all memberships that ended. The access lock is held. */
 async function endMembership(tx: Tx, membership: Membership, held: MemberRow): Promise<EndedMember[]> {
-  const { id: userId, access_level: level } = held
+  const { id: userId, access_level: level, expires_at } = held
   await deleteMember(tx, membership, userId)
-  const ended = endedOf(membership, userId, level)
+  const ended = endedOf(membership, userId, { level, expires_at })
   if (membership.of === 'project') {
     await projectsMemberChanged(tx, [membership.projectId], userId)
     return [ended]

@@ -272,7 +272,7 @@ export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Pro
     endedRow,
     sql`
       with ended as (delete from members where user_id = any(${userIds}::bigint[]) returning *)
-      select e.user_id, e.project_id, e.namespace_id, e.access_level as level
+      select e.user_id, e.project_id, e.namespace_id, e.access_level as level, e.expires_at
       from ended e
         left join projects p on p.id = e.project_id
         join namespaces d on d.id = coalesce(e.namespace_id, p.namespace_id)

@@ -74,6 +74,31 @@ describe('what is delivered', () => {
     await world.root.delete(at)
   })
 
+  test('all requests of a hook have its UUID, also after a change of the hook, and those of another hook another one', async ({
+    world,
+  }) => {
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    const project = await world.project()
+    const [one, other] = [`${receiver.url}/one`, `${receiver.url}/other`]
+    const at = await hookFor(world, project, one)
+    await hookFor(world, project, other)
+    await world.runJobs()
+    const issue = await openIssue(world, project, 'First')
+    await eventually(() => expect(receiver.received).toHaveLength(2))
+    await world.root.put(at, { url: `${one}/moved` })
+    await world.root.put(issue, { title: 'Second' })
+    await eventually(() => expect(receiver.received).toHaveLength(4))
+    const idsOf = (path: string) =>
+      receiver.received
+        .filter(({ path: at }) => at.includes(path))
+        .map(({ headers }) => [headers['x-gitlab-webhook-uuid'], headers['x-service-webhook-uuid']])
+    const [first, second] = [idsOf('/one'), idsOf('/other')]
+    for (const ids of [first, second]) expect(new Set(ids.flat())).toEqual(new Set([ids[0]![0]]))
+    expect(first[0]![0]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    expect(first[0]).not.toEqual(second[0])
+  })
+
   test('push_event_hooks_limit: a push of more branches sends no hook for pushes', async ({ world }) => {
     await world.settings({ allow_local_requests_from_web_hooks_and_services: true, push_event_hooks_limit: 0 })
     const project = await world.project()
@@ -256,6 +281,21 @@ describe('a receiver that fails', () => {
     await eventually(async () => expect(await deliveryStates(world, idOf(at))).toEqual({ delivered: 4 }))
     expect(titlesOf(receiver)).toEqual([0, 1, 2, 3].map((n) => `title ${n}`))
     expect((await world.root.get(at)).json).toMatchObject({ alert_status: 'executable', disabled_until: null })
+  })
+
+  test('a change of the hook sends at once what waits for its next attempt', async () => {
+    await using world = await quickWorld({ ...quick, retry: 3_600_000, maxRetry: 3_600_000 })
+    await using receiver = await HookReceiver.start()
+    const project = await world.project()
+    const at = await hookFor(world, project, `${receiver.url}/broken`)
+    receiver.answering = ({ path }, response) => void response.writeHead(path.endsWith('/broken') ? 500 : 200).end()
+    await world.runJobs()
+    const issue = await openIssue(world, project, 'First')
+    await world.root.put(issue, { title: 'Second' })
+    await eventually(async () => expect((await world.root.get(`${at}/events`)).json[1].attempts).toBe(1))
+    await world.root.put(at, { url: `${receiver.url}/repaired` })
+    await eventually(async () => expect(await deliveryStates(world, idOf(at))).toEqual({ delivered: 2 }))
+    expect(titlesOf(receiver)).toEqual(['First', 'First', 'Second'])
   })
 
   test('a receiver that does not answer is disconnected, and holds no more than its share of the sender', async () => {

@@ -17,6 +17,8 @@ const dueColumns = {
   /** A process has begun to send it, and ended without a result. */
   was_taken: boolean,
   is_system: boolean,
+  /** In microseconds since 1970. */
+  hook_created_at: integer,
   /** The project or group of the hook; both are null for a hook of the installation. */
   hook_project_id: nullable(integer),
   hook_group_id: nullable(integer),
@@ -101,8 +103,9 @@ export const dueDeliveries = (db: Db, taken: Taken, { perHook, limit }: { perHoo
       with recursive ${waitingHooks}
       select ${recordedColumns}, q.id as delivery_id, q.hook_id, q.trigger, q.part, q.attempts,
         coalesce(q.attempted_at > q.next_at, false) as was_taken, h.project_id is null
-        and h.namespace_id is null as is_system, h.project_id as hook_project_id, h.namespace_id as hook_group_id,
-        h.host, h.service, h.properties, h.sealed_url, h.sealed_token, h.triggers,
+        and h.namespace_id is null as is_system,
+        (1000000 * extract(epoch from h.created_at))::bigint as hook_created_at, h.project_id as hook_project_id,
+        h.namespace_id as hook_group_id, h.host, h.service, h.properties, h.sealed_url, h.sealed_token, h.triggers,
         h.enable_ssl_verification as verifies_tls, h.failures, h.namespace_id is null
         or h.namespace_id = any(
           coalesce(

@@ -26,6 +26,10 @@ export const eventId = ({ uuid, part }: Part): string => (part === 0 ? uuid : uu
 export const deliveryKey = ({ uuid, part, hook_id }: Part & Pick<DueRow, 'hook_id'>): string =>
   uuidOf(`${uuid} ${part} ${hook_id}`)
 
+/** The id of a hook as receivers see it: the same for all of its requests. Ids of hooks of other installations are equal, but not their times. */
+const hookUuid = ({ hook_id, hook_created_at }: Pick<DueRow, 'hook_id' | 'hook_created_at'>): string =>
+  uuidOf(`hook ${hook_id} ${hook_created_at}`)
+
 /** Compat: receivers read `X-Gitlab-*`; the API documents name `X-Service-*`. */
 const bothNames = (name: string, value: string): Record<string, string> => ({
   [`X-Service-${name}`]: value,
@@ -45,18 +49,17 @@ export async function send(
 ): Promise<OutboundResponse> {
   const token = due.sealed_token === null ? undefined : ctx.secrets.open(due.sealed_token, tokenPurpose(due.hook_id))
   const event = due.is_system ? systemEventName : eventNames[due.trigger as Exclude<Trigger, 'system_events'> & Flag]
-  const key = deliveryKey(due)
   return sendOutbound(ctx, {
     url: ctx.secrets.open(due.sealed_url!, urlPurpose(due.hook_id)),
     rules: addressRules(due.is_system ? 'system' : 'project'),
     headers: {
       'Content-Type': 'application/json',
       'User-Agent': `Stithy/${productVersion}`,
-      'Idempotency-Key': key,
+      'Idempotency-Key': deliveryKey(due),
       ...(due.service === null && {
         ...bothNames('Event', event),
         ...bothNames('Event-UUID', eventId(due)),
-        ...bothNames('Webhook-UUID', key),
+        ...bothNames('Webhook-UUID', hookUuid(due)),
         ...bothNames('Instance', ctx.site.url),
       }),
     },

@@ -21,7 +21,7 @@ import {
   updateHook,
 } from './queries.ts'
 import { defaultFlags, type Flag, flagsOf, systemEvents } from './triggers.ts'
-import { wakeSender } from './wake-queries.ts'
+import { sendAtOnce } from './wake-queries.ts'
 
 /** Maximum hooks of a project, of a group, and of the installation. Source: supplement, "Management endpoints". */
 const maxHooks = 100
@@ -124,7 +124,7 @@ export async function editHook(ctx: Ctx, holder: HookHolder, id: number, input: 
     if (!edited) throw rowNotFound()
     if (isChanged) await emitChange(ctx, tx, 'hook_updated', holder, edited)
     // Any edit ends a pause, also one that changes nothing.
-    await wakeSender(tx)
+    await sendAtOnce(tx, id)
     return edited
   })
 }

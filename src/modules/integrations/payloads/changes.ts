@@ -30,9 +30,24 @@ export async function changesBlock(ctx: PayloadCtx, event: RecordedEvent): Promi
         previous: await usersOf(ctx, idsIn(previous)),
         current: await usersOf(ctx, idsIn(current)),
       }
+    else if (name === 'force_remove_source_branch')
+      block['merge_params'] = { previous: mergeParams(previous), current: mergeParams(current) }
     else block[name] = { previous, current }
   }
   return block
+}
+
+/** The `merge_params` of a merge request by its choice whether the source branch is deleted. */
+export const mergeParams = (removesSourceBranch: unknown): { force_remove_source_branch?: '1' } =>
+  removesSourceBranch ? { force_remove_source_branch: '1' } : {}
+
+/** Attributes of an event that is an edit: who edited, and when if title or description changed. Edits before it are not stored. */
+export function editOf(event: RecordedEvent) {
+  const changes = changesIn(event)
+  if (!event.kind.endsWith('_updated') || Object.keys(changes).length === 0) return {}
+  const updated_by_id = event.actor_id
+  if (!('title' in changes || 'description' in changes)) return { updated_by_id }
+  return { updated_by_id, last_edited_by_id: event.actor_id, last_edited_at: event.happened_at }
 }
 
 /**

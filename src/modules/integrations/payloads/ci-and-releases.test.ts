@@ -83,15 +83,17 @@ describe('payloads of pipelines and releases', () => {
         author_name: 'Test Author',
         author_email: 'author@example.com',
         author_url: 'mailto:author@example.com',
-        status: text,
-        duration: expect.toBeOneOf([null, number]),
-        started_at: expect.toBeOneOf([null, time]),
-        finished_at: expect.toBeOneOf([null, time]),
+        status: 'running',
+        duration: null,
+        started_at: time,
+        finished_at: null,
       },
       repository: longRepositoryBlock,
       runner: null,
       environment: null,
     })
+    const ended = await receiver.request(({ json }) => json.build_status === 'success')
+    expect(ended.json.commit).toMatchObject({ status: 'success', duration: number, finished_at: time })
   })
 
   test('a job that began more than a lifetime ago, as an import may say, has the longest duration', async ({
@@ -165,7 +167,11 @@ describe('payloads of pipelines and releases', () => {
     const { receiver, project } = made
     await withContent(world, project)
     const at = `/projects/${project.id}/releases`
-    await world.root.post(at, { tag_name: 'v1', ref: 'main', name: 'One', description: 'First' })
+    const links = [
+      { name: 'Manual', url: 'https://example.com/manual' },
+      { name: 'Package', url: 'https://example.com/package', link_type: 'package' },
+    ]
+    await world.root.post(at, { tag_name: 'v1', ref: 'main', name: 'One', description: 'First', assets: { links } })
     const created = (await receiver.request(({ json }) => json.action === 'create')).json
     const release = {
       object_kind: 'release',
@@ -178,7 +184,14 @@ describe('payloads of pipelines and releases', () => {
       project: projectBlock,
       url: text,
       action: 'create',
-      assets: { count: 4, links: [], sources: expect.any(Array) },
+      assets: {
+        count: 6,
+        links: [
+          { id: number, external: true, link_type: 'other', ...links[0] },
+          { id: number, external: true, ...links[1] },
+        ],
+        sources: expect.any(Array),
+      },
       commit: commitBlock,
     }
     expect(created).toEqual(release)

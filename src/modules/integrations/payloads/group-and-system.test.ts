@@ -16,7 +16,8 @@ describe('hooks of groups and of the installation', () => {
     await world.root.post(`/groups/${group.id}/hooks`, { url: receiver.url, ...flags })
     await world.runJobs()
     const ann = await world.user()
-    await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 30 })
+    const membership = { user_id: ann.id, access_level: 30, expires_at: '2999-01-31' }
+    await world.root.post(`/groups/${group.id}/members`, membership)
     const subgroup = await world.group({ parent: group })
     const project = await world.project({ group: subgroup })
     await world.root.post(`/projects/${project.id}/issues`, { title: 'Below' })
@@ -35,10 +36,11 @@ describe('hooks of groups and of the installation', () => {
       user_username: ann.username,
       user_email: '',
       group_access: 'Developer',
-      expires_at: null,
+      expires_at: '2999-01-31T00:00:00Z',
     })
     const removed = await receiver.request(({ json }) => json.event_name === 'user_remove_from_group')
-    expect(removed.json).toMatchObject({ user_id: ann.id, group_access: 'Developer' })
+    const times = { created_at: isoTime, updated_at: isoTime }
+    expect(removed.json).toEqual({ ...member.json, ...times, event_name: 'user_remove_from_group' })
     const made = await receiver.request(({ json }) => json.event_name === 'subgroup_create')
     expect(made.headers['x-service-event']).toBe('Subgroup Hook')
     expect(made.json).toEqual({

@@ -1,6 +1,6 @@
 import { timeStats } from '../../discussion/index.ts'
 import { labelsOf, PayloadProject, userOf, usersOf } from './blocks.ts'
-import { actionOf, atEvent, changesBlock, stateId } from './changes.ts'
+import { actionOf, atEvent, changesBlock, editOf, stateId } from './changes.ts'
 import { confidentialAmong, findIssueRow, type IssueRow } from './queries.ts'
 import { asRecorded, type PayloadCtx } from './shown.ts'
 import { type Builder, idIn } from './source.ts'
@@ -58,7 +58,7 @@ export const issuePayload: Builder = async (ctx, { event, trigger }) => {
     event_type: trigger === 'confidential_issues_events' ? 'confidential_issue' : 'issue',
     user: await userOf(ctx, event.actor_id ?? issue.author_id),
     project: project.block,
-    object_attributes: { ...attributes, action: actionOf(event) },
+    object_attributes: { ...attributes, ...editOf(event), action: actionOf(event) },
     labels: attributes.labels,
     changes: await changesBlock(ctx, event),
     repository: project.repositoryBlock,

@@ -1,7 +1,7 @@
 import { timeStats } from '../../discussion/index.ts'
 import { isDraft } from '../../review/index.ts'
 import { labelsOf, PayloadProject, userOf, usersOf } from './blocks.ts'
-import { actionOf, atEvent, changesBlock, changesIn, stateId } from './changes.ts'
+import { actionOf, atEvent, changesBlock, changesIn, editOf, mergeParams, stateId } from './changes.ts'
 import { findMergeRequestRow, type MergeRequestRow } from './queries.ts'
 import { asRecorded, type PayloadCtx } from './shown.ts'
 import { type Builder, idIn, type RecordedEvent, textIn } from './source.ts'
@@ -23,7 +23,7 @@ export async function mergeRequestAttributes(ctx: PayloadCtx, project: PayloadPr
     last_edited_by_id: null,
     merge_commit_sha: mr.merge_commit_sha,
     merge_error: mr.merge_error,
-    merge_params: mr.force_remove_source_branch ? { force_remove_source_branch: '1' } : {},
+    merge_params: mergeParams(mr.force_remove_source_branch),
     merge_status: mr.merge_status,
     merge_user_id: mr.merge_user_id,
     merge_when_pipeline_succeeds: mr.merge_when_pipeline_succeeds,
@@ -75,6 +75,7 @@ export const mergeRequestPayload: Builder = async (ctx, { event }) => {
     project: project.block,
     object_attributes: {
       ...attributes,
+      ...editOf(event),
       action: actionOf(event),
       ...(oldHead !== null && { oldrev: oldHead }),
     },

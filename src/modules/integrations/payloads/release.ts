@@ -53,8 +53,12 @@ const deletedRelease = (facts: Readonly<Record<string, unknown>>): ReleaseRow =>
   description: textIn(facts, 'description') ?? '',
   created_at: inPayloadFormat(facts['created_at']),
   released_at: inPayloadFormat(facts['released_at']),
-  links: [],
+  links: linksIn(facts).map((link) => ({ ...link, external: true as const })),
 })
+
+/** Oldest first. */
+const linksIn = ({ links }: Readonly<Record<string, unknown>>): Omit<ReleaseRow['links'][number], 'external'>[] =>
+  Array.isArray(links) ? links.toReversed() : []
 
 const inPayloadFormat = (time: unknown): string =>
   `${new Date(String(time)).toISOString().slice(0, 19).replace('T', ' ')} UTC`

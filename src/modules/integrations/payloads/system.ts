@@ -171,7 +171,7 @@ const groupMemberPayload =
     if (!group) return undefined
     const [verb, preposition] = memberVerbs[event.kind]!
     const happenedAt = isPublic ? isoTime(event.happened_at) : event.happened_at
-    const expiryDate = textIn(event.payload, 'expires_at')
+    const expiryDate = textIn(event.payload, 'expires_at') ?? textIn(event.facts, 'expires_at')
     return {
       event_name: `user_${verb}_${preposition}_group`,
       created_at: happenedAt,

@@ -10,7 +10,7 @@ import { isEmailAddress } from '../../accounts/index.ts'
 import { findAddress } from '../hooks/address.ts'
 import { urlPurpose } from '../hooks/purpose.ts'
 import { findSealed, lockHolder, nextHookId } from '../hooks/queries.ts'
-import { wakeSender } from '../hooks/wake-queries.ts'
+import { sendAtOnce } from '../hooks/wake-queries.ts'
 import { channelProperties, isChat, type Properties, type Slug, serviceKinds } from './kinds.ts'
 import type { ServiceInput } from './params.ts'
 import { deleteService, findService, insertService, lockService, type ServiceRow, updateService } from './queries.ts'
@@ -58,7 +58,7 @@ export async function putService(ctx: Ctx, projectId: number, slug: Slug, input:
     else if (!isSameAddress || changedNames(before, { triggers: row.triggers, properties: row.properties }).length > 0)
       await emitChange(ctx, tx, 'service_updated', projectId, row)
     // Any edit ends a pause, also one that changes nothing.
-    await wakeSender(tx)
+    await sendAtOnce(tx, id)
     return row
   })
 }

@@ -1,6 +1,7 @@
 import { issuePolicy } from '../../../access/issue-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import { inOneTransaction } from '../../../api/within-transaction.ts'
 import { forbidden } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { addNotesOnBothSides, type QuickActions } from '../../discussion/index.ts'
@@ -93,7 +94,7 @@ const going = (name: 'move' | 'clone', says: string): IssueCommand => ({
   },
 })
 
-/** Links all named issues, each with the rights that its link needs. */
+/** Links all named issues, each with the rights that its link needs, or none of them. */
 const linking = (name: string, type: LinkType, says: string): IssueCommand => ({
   names: [name],
   needs: 'admin',
@@ -102,10 +103,15 @@ const linking = (name: string, type: LinkType, says: string): IssueCommand => ({
     if (others.length === 0) return undefined
     return {
       says: `${says} ${argument}.`,
-      async run(context) {
-        for (const { holder, iid } of others)
-          await linkIssue(context, subject.issue, { project: String(holder.id), iid, type })
-      },
+      run: (context) =>
+        inOneTransaction(
+          context,
+          async () => {},
+          async (within) => {
+            for (const { holder, iid } of others)
+              await linkIssue(within, subject.issue, { project: String(holder.id), iid, type })
+          },
+        ),
     }
   },
 })

@@ -160,6 +160,20 @@ describe('quick actions of issues', () => {
     ])
   })
 
+  test('/relate of several issues links none of them if one is linked already', async ({ world }) => {
+    const { at, project } = await openIssue(world)
+    const [linked, free] = [await openIssue(world, { project }), await openIssue(world, { project })]
+    const summaryOf = async (body: string) => (await world.root.post(`${at}/notes`, { body })).json.summary
+    await summaryOf(`/relate #${linked.iid}`)
+    expect(await summaryOf(`/relate #${free.iid} #${linked.iid}\n/due 2030-01-02`)).toEqual([
+      'Could not apply relate command.',
+      'Set the due date to 2030-01-02.',
+    ])
+    expect((await world.root.get(`${at}/links`)).json).toMatchObject([{ iid: linked.iid }])
+    expect((await world.root.get(at)).json.due_date).toBe('2030-01-02')
+    expect((await world.root.get(`${free.at}/notes`)).json).toEqual([])
+  })
+
   test('/copy_metadata of an issue in another project copies labels and milestones of the same title only', async ({
     world,
   }) => {

@@ -93,6 +93,17 @@ describe('push rules of the API', () => {
     expect(await merge('fix: it')).toMatchObject({ status: 200, json: { state: 'merged', merge_error: null } })
   })
 
+  test('a rebase of commits that violate the rule leaves the branch as it is, with the reason', async ({ world }) => {
+    const { at, project, head } = await openMergeRequest(world, {})
+    project.repository.commit({ other: 'x' })
+    await world.root.post(`/projects/${project.id}/push_rule`, { commit_message_regex: '^fix' })
+    expect((await world.root.put(`${at}/rebase`)).status).toBe(202)
+    await world.runJobs()
+    await expect
+      .poll(async () => (await world.root.get(`${at}?include_rebase_in_progress=true`)).json)
+      .toMatchObject({ rebase_in_progress: false, merge_error: `Rebase failed. ${pattern}`, sha: head })
+  })
+
   test('a merge from a fork brings no commit that a push could not bring', async ({ world }) => {
     const author = await world.user()
     const target = await storedProject(world)

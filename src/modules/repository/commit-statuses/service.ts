@@ -10,6 +10,7 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import {
   choosePipeline,
+  emitPipelineChange,
   insertPipeline,
   lockCommit,
   type PipelineRow,
@@ -96,8 +97,10 @@ export async function reportStatus(
     await tx.requirePermission?.()
     const key = { projectId: project.id, pipelineId: pipeline.id, name: report.name, ref: pipeline.ref, userId }
     const { before, row } = await moveStatus(tx, key, report)
+    // Before the events: hooks for jobs show the status of the pipeline.
+    const now = await refreshPipeline(tx, pipeline)
     if (row.status !== before) await emitStatusChange(tx, key, before, row)
-    const now = await refreshPipeline(tx, pipeline, userId)
+    await emitPipelineChange(tx, pipeline, now, userId)
     return { ...row, pipeline: { ...row.pipeline, status: now.status } }
   })
 }

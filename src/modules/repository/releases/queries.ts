@@ -139,11 +139,17 @@ const deletedReleaseRow = {
   description: text,
   created_at: timestamp,
   released_at: timestamp,
+  links: json<readonly LinkRow[]>(),
 }
 
 /** What was deleted; undefined if another request was first. */
 export const deleteRelease = (tx: Tx, id: number): Promise<RowOf<typeof deletedReleaseRow> | undefined> =>
   tx.row(
     deletedReleaseRow,
-    sql`delete from releases where id = ${id} returning id as release_id, name, description, created_at, released_at`,
+    sql`
+      delete from releases r
+      where r.id = ${id}
+      returning r.id as release_id, r.name, r.description, r.created_at, r.released_at,
+        ${linksJson(raw('r.id'))} as links
+    `,
   )

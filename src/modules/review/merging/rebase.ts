@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { DatabaseLost } from '../../../db/connection-errors.ts'
+import type { RefChange } from '../../../git/format/ref-change.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { rebaseCommits } from '../../../git/merge/rebase.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { RunnerLost } from '../../../git/runner/client.ts'
 import { wasKilled } from '../../../git/runner/damage.ts'
 import { fetchCommit } from '../../../git/transfer/fetch.ts'
@@ -65,14 +67,14 @@ export const rebaseSource = job({
     // Merged or closed since: the branch stays as it is, and may be about to be deleted.
     if (row.state !== 'opened') return void (await endRebase(ctx.db, row.id, null))
     const asker = await asAccount(ctx, actorId)
-    const isDone =
-      asker !== undefined &&
+    const outcome =
+      asker &&
       (await rebase(asker, row).catch((error: unknown) => {
         if (isInterruption(error)) throw error
         ctx.log.warn({ err: error, merge_request_id: row.id }, 'a rebase failed')
-        return false
+        return undefined
       }))
-    await endRebase(ctx.db, row.id, isDone ? null : failed)
+    await endRebase(ctx.db, row.id, outcome === 'done' ? null : outcome ? `Rebase failed. ${outcome.refused}` : failed)
   },
 })
 
@@ -96,26 +98,38 @@ export const endFailedRebases = job({
 /** Maximum attempts while pushes to the source branch come first. */
 const attempts = 5
 
-/** False if git cannot rebase, or the caller may not. Idempotent. */
-async function rebase(ctx: Ctx, row: MergingRow): Promise<boolean> {
+/**
+ * Undefined if git cannot rebase, or the caller may not; the reason if the push rules of the project refuse the new commits. Those of a fork
+ * are for its members only. Idempotent.
+ */
+async function rebase(ctx: Ctx, row: MergingRow): Promise<'done' | { readonly refused: string } | undefined> {
   const project = await pushableSource(ctx, row)
   const name = branchRef(row.source_branch)
-  if (!project || !name) return false
+  if (!project || !name) return undefined
   const repo = openRepository(ctx, project)
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const { source, target } = await readHeads(ctx, row)
-    if (!source || !target) return false
+    if (!source || !target) return undefined
     if (project.id !== row.project_id) await fetchCommit(repo, targetRepository(ctx, row), target)
     const to = await rebaseCommits(repo, { head: source, onto: target, committer: callerSignature(ctx) })
-    if (to === 'conflict') return false
-    if (
-      to !== source &&
-      (await moveRefs(ctx, project.id, repo, [{ name, from: source, to }], { makes: 'all' })) === 'stale'
-    )
-      continue
+    if (to === 'conflict') return undefined
+    const moved = to === source ? 'moved' : await moveBranch(ctx, project, repo, { name, from: source, to })
+    if (moved === 'stale') continue
+    if (moved !== 'moved') return project.id === row.project_id ? moved : undefined
     // Clients that see the end of the rebase must find the new commits.
     await syncWithBranches(ctx, row.id)
-    return true
+    return 'done'
   }
-  return false
+  return undefined
+}
+
+async function moveBranch(ctx: Ctx, { id }: ProjectSubject, repo: Repository, change: RefChange) {
+  let refused: string | undefined
+  const refusal = (reason: string) => forbidden((refused = reason))
+  try {
+    return await moveRefs(ctx, id, repo, [change], { makes: 'all', refusal })
+  } catch (error) {
+    if (refused === undefined) throw error
+    return { refused }
+  }
 }

@@ -20,6 +20,7 @@ import {
   sharedCommands,
   usersNamed,
 } from '../../planning/index.ts'
+import { openRepository } from '../../projects/index.ts'
 import { approve, unapprove } from '../approvals/service.ts'
 import { approvable } from '../approvals/subject.ts'
 import type { MergeRequestEdit } from '../merge-requests/edit.ts'
@@ -27,7 +28,9 @@ import { asNoteable } from '../merge-requests/noteable.ts'
 import { type MergeRequestSubject, mergeRequest } from '../merge-requests/subject.ts'
 import { tracked } from '../merge-requests/tracked.ts'
 import { editCurrent } from '../merging/edit-current.ts'
+import { readBranch } from '../merging/heads.ts'
 import { merge } from '../merging/merge-service.ts'
+import { notMergeable } from '../merging/mergeable.ts'
 import { requestRebase } from '../merging/rebase.ts'
 
 type Edit = SharedEdit & { -readonly [K in keyof Omit<MergeRequestEdit, keyof SharedEdit>]: MergeRequestEdit[K] }
@@ -64,8 +67,8 @@ const drafting = (names: readonly string[], draft: boolean): MergeRequestCommand
 const targetBranch: MergeRequestCommand = {
   names: ['target_branch'],
   needs: 'update',
-  plan({ argument, edit }) {
-    if (argument === '') return undefined
+  async plan({ ctx, subject, argument, edit }) {
+    if (!(await readBranch(openRepository(ctx, subject.project), argument))) return undefined
     edit.target_branch = argument
     return { says: `Set target branch to ${argument}.` }
   },
@@ -145,6 +148,8 @@ const mergeIt: MergeRequestCommand = {
         if (!current) throw rowNotFound()
         const sha = found.head_oid ?? undefined
         await merge(context, current, { merge_when_pipeline_succeeds: false, ...(sha !== undefined && { sha }) })
+        // A rule for pushes may have refused: then it has a `merge_error`.
+        if ((await reload(context, found)).state !== 'merged') throw notMergeable()
       },
     }
   },

@@ -184,6 +184,16 @@ describe('quick actions of merge requests', () => {
     expect([ids(last.assignees), ids(last.reviewers)]).toEqual([[joe.id], []])
   })
 
+  test('/target_branch of a branch that does not exist changes nothing', async ({ world }) => {
+    const { at } = await openMergeRequest(world)
+    for (const branch of ['missing', '-x', 'refs/heads/main', '..'])
+      expect((await world.root.post(`${at}/notes`, { body: `/target_branch ${branch}` })).json).toEqual({
+        commands_changes: {},
+        summary: ['Could not apply target_branch command.'],
+      })
+    expect((await world.root.get(at)).json.target_branch).toBe('main')
+  })
+
   test('a reply that consists of quick actions is not stored, and the branch is rebased', async ({ world }) => {
     const { project, at, base } = await openMergeRequest(world)
     const moved = project.repository.commit({ c: 'c\n' }, { branch: 'main', parents: [base] })
@@ -243,6 +253,19 @@ describe('quick actions of merge requests', () => {
       json: { body: 'Now.', summary: ['Could not apply merge command.', 'Changed the title to "Better".'] },
     })
     expect((await world.root.get(at)).json).toMatchObject({ title: 'Better', state: 'opened' })
+  })
+
+  test('a merge that the push rule refuses is reported, and the merge request has the reason', async ({ world }) => {
+    const { at, project } = await openMergeRequest(world)
+    project.repository.commit({ other: 'x' })
+    await world.root.post(`/projects/${project.id}/push_rule`, { commit_message_regex: '^fix' })
+    expect((await world.root.post(`${at}/notes`, { body: '/merge' })).json.summary).toEqual([
+      'Could not apply merge command.',
+    ])
+    expect((await world.root.get(at)).json).toMatchObject({
+      state: 'opened',
+      merge_error: expect.stringContaining("does not follow the pattern '^fix'"),
+    })
   })
 
   test('quick actions of a description are applied when it is created and changed, and are not stored', async ({
