@@ -111,11 +111,40 @@ describe('a push mirror', () => {
     const { project, target } = mirror
     await mirror.update()
     await done(world.root.post(`/projects/${target.id}/protected_branches`, { name: 'zebra', push_access_level: 0 }))
+    const before = await refsOf(world, target)
+    const main = await commitTo(world, project)
     await commitTo(world, project, 'zebra')
+    await done(world.root.post(`/projects/${project.id}/repository/branches`, { branch: 'new', ref: main }))
+    await done(world.root.delete(`/projects/${project.id}/repository/tags/v1`))
     await mirror.update()
-    const { update_status, last_error } = await state(world, mirror)
-    expect(update_status).toBe('failed')
-    expect(last_error).toMatch(/^Some references were refused by the remote repository:\nrefs\/heads\/zebra: /)
+    const { 'refs/tags/v1': gone, ...left } = before
+    expect(gone).toBeDefined()
+    expect(await refsOf(world, target)).toEqual({ ...left, 'refs/heads/main': main, 'refs/heads/new': main })
+    expect(await state(world, mirror)).toMatchObject({
+      update_status: 'failed',
+      last_error:
+        'Some references were refused by the remote repository:\nrefs/heads/zebra: You are not allowed to push code to protected branches on this project.',
+    })
+  })
+
+  test('a target that refuses all of many references ends an update after a bounded number of pushes', async ({
+    world,
+  }) => {
+    const [project, target] = [await sourceOf(world), await world.project()]
+    await world.settings({ outbound_local_requests_whitelist: ['127.0.0.1'] })
+    for (let n = 0; n < 40; n++)
+      await done(world.root.post(`/projects/${project.id}/repository/branches`, { branch: `b${n}`, ref: 'main' }))
+    await done(world.root.post(`/projects/${target.id}/push_rule`, { commit_message_regex: '^none$' }))
+    let pushes = 0
+    await using proxy = await proxyTo(world, async ({ method, url }) => {
+      if (method === 'POST' && url.endsWith('/git-receive-pack')) pushes++
+    })
+    const mirror = await mirrorTo(world, project, remoteBy(world, proxy, target))
+    await mirror.update()
+    expect((await state(world, mirror)).last_error).toMatch(/\nand \d+ more$/)
+    expect(pushes).toBeGreaterThan(1)
+    expect(pushes).toBeLessThan(60)
+    expect(await refsOf(world, target)).toEqual({})
   })
 })
 
