@@ -82,8 +82,10 @@ export async function fetchObjects(
   return 'failed' in fetched ? fetched : undefined
 }
 
-/** A change of a remote ref; `to: null` deletes it. Without `force` only a fast-forward. */
-export type RemoteUpdate = { readonly name: RefName; readonly to: Oid | null; readonly force: boolean }
+/** A change of a remote ref. Without `force` only a fast-forward. `to: null` deletes a ref that is still at `from`. */
+export type RemoteUpdate =
+  | { readonly name: RefName; readonly to: Oid; readonly force: boolean }
+  | { readonly name: RefName; readonly to: null; readonly from: Oid }
 
 /** Refs of one connection, so that arguments stay below the limit of the system. */
 const refsPerPush = 400
@@ -117,6 +119,8 @@ export async function pushToRemote(
   return { refused }
 }
 
+const pushFlags = ['--porcelain', '--no-verify', '--no-signed', '--recurse-submodules=no'] as const
+
 type RefusedRef = { readonly name: string; readonly reason: string }
 
 /** One connection. */
@@ -126,11 +130,16 @@ async function pushOnce(
   updates: readonly RemoteUpdate[],
   limits: Omit<RemoteLimits, 'maxBytes'>,
 ): Promise<readonly RefusedRef[] | RemoteFailure> {
-  const args = updates.map(({ name, to, force }) => (to === null ? `:${name}` : `${force ? '+' : ''}${to}:${name}`))
+  const leases = updates.flatMap((update) =>
+    update.to === null ? [`--force-with-lease=${update.name}:${update.from}` as const] : [],
+  )
+  const args = updates.map((update) =>
+    update.to === null ? `:${update.name}` : `${update.force ? '+' : ''}${update.to}:${update.name}`,
+  )
   const pushed = await runOnRemote(
     repo,
     remote,
-    { subcommand: 'push', flags: ['--porcelain', '--no-verify', '--no-signed', '--recurse-submodules=no'], args },
+    { subcommand: 'push', flags: [...pushFlags, ...leases], args },
     { ...limits, maxBytes: Number.POSITIVE_INFINITY },
   )
   const refused = pushed.stdout.split('\n').flatMap((line) => refusedRef(line) ?? [])

@@ -76,6 +76,32 @@ describe('a push mirror', () => {
     expect(await refsOf(world, target)).toEqual({ ...(await refsOf(world, project)), 'refs/heads/own': own })
   })
 
+  test('a branch of the target that gets a commit while the mirror is updated is not deleted', async ({ world }) => {
+    const [project, target] = [await sourceOf(world), await world.project()]
+    await world.settings({ default_branch_protection: 0, outbound_local_requests_whitelist: ['127.0.0.1'] })
+    let during: (() => Promise<unknown>) | undefined
+    await using proxy = await proxyTo(world, async ({ url }) => {
+      if (!url.includes('service=git-receive-pack')) return
+      const work = during
+      during = undefined
+      await work?.()
+    })
+    const mirror = await mirrorTo(world, project, remoteBy(world, proxy, target))
+    await mirror.update()
+    const main = (await refsOf(world, project))['refs/heads/main']
+    await done(world.root.post(`/projects/${target.id}/repository/branches`, { branch: 'theirs', ref: main }))
+    let commit: string | undefined
+    during = async () => {
+      commit = await commitTo(world, target, 'theirs')
+    }
+    await mirror.update()
+    expect(commit).toBeDefined()
+    expect((await refsOf(world, target))['refs/heads/theirs']).toBe(commit)
+    await mirror.update()
+    expect((await refsOf(world, target))['refs/heads/theirs']).toBe(commit)
+    expect((await state(world, mirror)).update_status).toBe('finished')
+  })
+
   test('keep_divergent_refs: diverged branches and branches of the target stay, and diverged ones are named', async ({
     world,
   }) => {
