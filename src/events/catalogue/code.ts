@@ -42,7 +42,7 @@ export const codeEvents = {
       facts: { holder_kind: text, holder_id: id, main: mainChange },
     },
   ),
-  ref_protected: event('A branch or tag is protected', ['project'], {
+  ref_protected: event('A user protects a branch or tag; the first branch is protected without it', ['project'], {
     ...protection,
     audit: { verb: 'add', noun: 'protection', target: ref },
   }),
@@ -55,7 +55,7 @@ export const codeEvents = {
     audit: { verb: 'remove', noun: 'protection', target: ref },
   }),
   push_rule_created: event(
-    'A project, a group or the installation gets a push rule',
+    'A project, a group or the installation gets a push rule, not as a copy in a new project',
     ['project', 'group', 'instance'],
     {
       payload: { push_rule_id: id },

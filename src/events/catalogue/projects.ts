@@ -98,7 +98,9 @@ export const projectEvents = {
   }),
   upload_deleted: event('An upload is deleted', ['project'], { payload: { upload_id: id } }),
 
-  topic_created: event('A topic is created', ['instance'], { payload: { topic_id: id } }),
+  topic_created: event('An administrator creates a topic; those that projects name exist without it', ['instance'], {
+    payload: { topic_id: id },
+  }),
   topic_updated: event('A topic changes', ['instance'], { payload: { topic_id: id } }),
   topic_deleted: event('A topic is deleted', ['instance'], { payload: { topic_id: id } }),
   topic_merged: event('A topic takes the place of another', ['instance'], {

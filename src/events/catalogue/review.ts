@@ -92,7 +92,11 @@ export const reviewEvents = {
   award_emoji_given: event('A user awards an emoji', holder, award),
   award_emoji_withdrawn: event('A user withdraws an emoji', holder, award),
 
-  label_created: event('A label is created', holder, { payload: { label_id: id } }),
+  label_created: event(
+    'A label is created, also by an issue, merge request or epic that names it; not as a copy',
+    holder,
+    { payload: { label_id: id } },
+  ),
   label_updated: event('A label changes', holder, { payload: { label_id: id } }),
   label_deleted: event('A label is deleted', holder, { payload: { label_id: id } }),
   label_promoted: event('A label of a project becomes one of its group', holder, { payload: { label_id: id } }),

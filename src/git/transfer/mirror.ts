@@ -82,13 +82,21 @@ export async function fetchObjects(
   return 'failed' in fetched ? fetched : undefined
 }
 
-/** A change of a remote ref; `to: null` deletes it. Without `force` only a fast-forward. */
-export type RemoteUpdate = { readonly name: RefName; readonly to: Oid | null; readonly force: boolean }
+/** A change of a remote ref. Without `force` only a fast-forward. `to: null` deletes a ref that is still at `from`. */
+export type RemoteUpdate =
+  | { readonly name: RefName; readonly to: Oid; readonly force: boolean }
+  | { readonly name: RefName; readonly to: null; readonly from: Oid }
 
 /** Refs of one connection, so that arguments stay below the limit of the system. */
 const refsPerPush = 400
 
-/** Pushes to a remote. Returns the refs that it refused, each with the reason that git prints. */
+/** Further connections that look for the refs for which a remote refuses all of a push. */
+const maxFurtherPushes = 40
+
+/**
+ * Pushes to a remote. Returns the refs that it refused, each with the reason. A hook of the remote refuses all refs of a push for one of
+ * them, so these are pushed again by halves.
+ */
 export async function pushToRemote(
   repo: Repository,
   remote: Remote,
@@ -96,25 +104,65 @@ export async function pushToRemote(
   limits: Omit<RemoteLimits, 'maxBytes'>,
 ): Promise<{ readonly refused: ReadonlyMap<string, string> } | RemoteFailure> {
   const refused = new Map<string, string>()
-  for (let at = 0; at < updates.length; at += refsPerPush) {
-    const args = updates
-      .slice(at, at + refsPerPush)
-      .map(({ name, to, force }) => (to === null ? `:${name}` : `${force ? '+' : ''}${to}:${name}`))
-    const pushed = await runOnRemote(
-      repo,
-      remote,
-      { subcommand: 'push', flags: ['--porcelain', '--no-verify', '--no-signed', '--recurse-submodules=no'], args },
-      { ...limits, maxBytes: Number.POSITIVE_INFINITY },
-    )
-    const lines = pushed.stdout.split('\n').flatMap((line) => refusedRef(line) ?? [])
-    if ('failed' in pushed && (pushed.failed !== 'refused' || lines.length === 0)) return pushed
-    for (const { name, reason } of lines) refused.set(name, reason)
+  const waiting: (readonly RemoteUpdate[])[] = []
+  for (let at = 0; at < updates.length; at += refsPerPush) waiting.push(updates.slice(at, at + refsPerPush))
+  let further = maxFurtherPushes
+  for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+    const pushed = await pushOnce(repo, remote, part, limits)
+    if ('failed' in pushed) return pushed
+    if (part.length > 1 && pushed.length === part.length && further >= 2) {
+      further -= 2
+      const half = part.length >> 1
+      waiting.push(part.slice(0, half), part.slice(half))
+    } else for (const { name, reason } of pushed) refused.set(name, reason)
   }
   return { refused }
 }
 
+const pushFlags = ['--porcelain', '--no-verify', '--no-signed', '--recurse-submodules=no'] as const
+
+type RefusedRef = { readonly name: string; readonly reason: string }
+
+/** One connection. */
+async function pushOnce(
+  repo: Repository,
+  remote: Remote,
+  updates: readonly RemoteUpdate[],
+  limits: Omit<RemoteLimits, 'maxBytes'>,
+): Promise<readonly RefusedRef[] | RemoteFailure> {
+  const leases = updates.flatMap((update) =>
+    update.to === null ? [`--force-with-lease=${update.name}:${update.from}` as const] : [],
+  )
+  const args = updates.map((update) =>
+    update.to === null ? `:${update.name}` : `${update.force ? '+' : ''}${update.to}:${update.name}`,
+  )
+  const pushed = await runOnRemote(
+    repo,
+    remote,
+    { subcommand: 'push', flags: [...pushFlags, ...leases], args },
+    { ...limits, maxBytes: Number.POSITIVE_INFINITY },
+  )
+  const refused = pushed.stdout.split('\n').flatMap((line) => refusedRef(line) ?? [])
+  if (!('failed' in pushed)) return refused
+  if (pushed.failed !== 'refused' || refused.length === 0) return pushed
+  const said = saidByRemote(pushed.output)
+  return refused.map((ref) =>
+    ref.reason === 'pre-receive hook declined' && said !== '' ? { ...ref, reason: said } : ref,
+  )
+}
+
+const maxSaid = 300
+
+/** What a hook of the remote printed, in one line. */
+const saidByRemote = (output: string): string =>
+  output
+    .split('\n')
+    .flatMap((line) => /^remote: *(.*\S)/.exec(line)?.[1] ?? [])
+    .join(' ')
+    .slice(0, maxSaid)
+
 /** A line about a refused ref has `!`, source and target, a summary in square brackets, and the reason in round ones. */
-function refusedRef(line: string): { name: string; reason: string } | undefined {
+function refusedRef(line: string): RefusedRef | undefined {
   const [, name, reason] = /^!\t[^\t:]*:([^\t]+)\t\[[^\]]*\] ?(.*)$/s.exec(line) ?? []
   return name === undefined ? undefined : { name, reason: reason!.trim().replace(/^\((.*)\)$/s, '$1') }
 }

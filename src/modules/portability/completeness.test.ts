@@ -100,9 +100,7 @@ const notOfGroups: Readonly<Record<string, string>> = {
   access_requests: 'they are for the members of this installation',
   access_token_limits: 'credentials',
   approval_rule_branches: 'projects are not included',
-  approval_rule_groups: 'projects are not included',
-  approval_rule_users: 'projects are not included',
-  approval_rules: 'projects are not included',
+  approval_rule_groups: 'the other group is not part of it',
   archive_imports: 'work in progress',
   custom_attributes: 'only administrators know them, and archives of groups are the same for all owners',
   deploy_tokens: 'credentials',
@@ -122,21 +120,22 @@ const notOfGroups: Readonly<Record<string, string>> = {
   milestone_events: 'projects are not included',
   notification_settings: 'they would send mails',
   protected_ref_access: 'projects are not included',
-  push_rules: 'they are for the projects, which are not included',
   pushes: 'activity is not exported',
   ref_changes: 'activity is not exported',
   release_milestones: 'projects are not included',
   resource_bots: 'credentials',
   routes: 'the path is chosen by the importer',
-  side_repositories: 'wikis of groups are not exported',
+  side_repositories: 'bundles',
   suggestions: 'projects are not included',
   todos: 'none arise from an import',
   variables: 'secrets',
-  wiki_pages: 'wikis of groups are not exported',
+  wiki_pages: 'computed again',
 }
 
 /** Columns of exported tables that no relation of groups has. */
 const leftOutOfGroups: Readonly<Record<string, readonly string[]>> = {
+  // Of rules of merge requests.
+  approval_rules: ['source_rule_id'],
   members: ['notification_level', 'created_by_id'],
   // Epics have no lines and no discussions that are resolved.
   notes: ['position', 'resolved_at', 'resolved_by_id', 'changed_line'],

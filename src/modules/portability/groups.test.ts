@@ -134,6 +134,39 @@ describe('archives of groups', () => {
     expect(next.json.iid).toBe(2)
   })
 
+  test('push rules of groups, and rules for approvals with their people, export to the same bytes and have effect', async ({
+    world,
+  }) => {
+    const { ann, ben, root, below } = await stage(world)
+    const other = await world.group({ members: [[ann, 'owner']] })
+    const rule = { commit_message_regex: '^JIRA', deny_delete_tag: true, max_file_size: 5 }
+    const approvals = { name: 'Two', approvals_required: 2, user_ids: [ann.id, ben.id], group_ids: [other.id] }
+    for (const sent of [
+      ann.post(`/groups/${root.id}/push_rule`, rule),
+      ann.post(`/groups/${below.id}/push_rule`, { branch_name_regex: '^x' }),
+      ann.post(`/groups/${root.id}/approval_rules`, approvals),
+      ann.post(`/groups/${below.id}/approval_rules`, { name: 'None', approvals_required: 1 }),
+    ])
+      expect((await sent).status).toBe(201)
+    const first = await entriesOf(await groupExportOf(world, root.id))
+    const path = unique('imported')
+    expect((await importInto(world.root, await groupExportOf(world, root.id), { name: path, path })).status).toBe(202)
+    await runGroupImports(world)
+    const { id } = await found(world.root, path)
+    const second = await entriesOf(await groupExportOf(world, id))
+    for (const name of ['push_rules', 'approval_rules_users'])
+      expect([name, String(second.get(`tree/group/${name}.ndjson`))]).toEqual([
+        name,
+        String(first.get(`tree/group/${name}.ndjson`)),
+      ])
+    expect((await world.root.get(`/groups/${id}/push_rule`)).json).toMatchObject(rule)
+    const [imported] = (await world.root.get(`/groups/${id}/approval_rules`)).json
+    expect(imported).toMatchObject({ name: 'Two', approvals_required: 2, groups: [] })
+    expect(imported.users.map((user: { id: number }) => user.id).sort()).toEqual([ann.id, ben.id].sort())
+    const project = await world.root.post('/projects', { path: unique('project'), namespace_id: id })
+    expect((await world.root.get(`/projects/${project.json.id}/push_rule`)).json).toMatchObject(rule)
+  })
+
   test('D2-GROUP-EXPORT-ACCEPTED D2-GROUP-EXPORT-404 an export is accepted, and its archive is missing until it is finished', async ({
     world,
   }) => {

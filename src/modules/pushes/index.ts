@@ -18,7 +18,7 @@ export { deleteSigningKeys, digestsOfLargeFiles, filesAmong, linkAllFrom, linkFr
 export { addFiles, requireSize, sizesOf, storeBytes, storeFile } from './large-files/service.ts'
 export { sizeViolation } from './large-files/size-limit.ts'
 export { openStorage, type Storage } from './large-files/storage.ts'
-export { largeFilesRelation, pushesRelations } from './portable/queries.ts'
+export { largeFilesRelation, pushesOfGroups, pushesRelations } from './portable/queries.ts'
 export { ProtectedBranch } from './protected-branches/entity.ts'
 export { protectOneBranch, unprotectOneBranch } from './protected-branches/service.ts'
 export { protectFirstBranch } from './protected-refs/default-branch.ts'

@@ -30,7 +30,7 @@ export {
   updateMergeRequestsAfterFailedMerge,
   updateMergeRequestsAfterPush,
 } from './merging/update-job.ts'
-export { reviewRelations } from './portable/queries.ts'
+export { reviewOfGroups, reviewRelations } from './portable/queries.ts'
 export { answerWithMergeRequests } from './push-options/answer.ts'
 export { applyPushOptions } from './push-options/jobs.ts'
 export { findMergeRequests } from './reading/list.ts'

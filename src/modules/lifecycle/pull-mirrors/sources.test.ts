@@ -4,9 +4,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { rowsThatCouldHaveCredentials } from '../../../../test/tables/mirrors.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import { freePort, git, temporaryFolder, test, unique } from '../../../../test/world.ts'
+import { importFromUrl } from '../imports/jobs.ts'
 import { commitTo, done, refsOf, repositoryOf, serve, sourceOf } from '../remotes/testing.ts'
 import { mirrorOf, state, update } from './testing.ts'
 
@@ -51,6 +53,29 @@ describe('credentials of pull mirrors', () => {
     expect(last_error).not.toContain(basic)
     expect(commands.some((command) => command.includes(`${source.origin.slice('http://'.length)}/x.git`))).toBe(true)
     expect(commands.filter((command) => command.includes(secret) || command.includes(basic))).toEqual([])
+  })
+
+  test('errors of imports and mirrors have no parameters of the URL, which may be tokens', async ({ world }) => {
+    const [secret, other] = [unique('very-secret-word'), unique('another-secret')]
+    await using source = await serve((_req, res) => {
+      res.writeHead(404, { 'content-type': 'text/plain' }).end(`no entry for ${other} / 1+1`)
+    })
+    await world.settings({ outbound_local_requests_whitelist: ['127.0.0.1'] })
+    const url = `${source.origin}/x.git?private_token=${secret}&key=${encodeURIComponent(`${other} / 1+1`)}`
+    const imported = await done(world.root.post('/projects', { path: unique('imported'), import_url: url }))
+    await importFromUrl.run({ projectId: imported.id, storage: 'default' }, await contextFor(world, null))
+    const { id } = await done(world.root.post('/projects', { path: unique('mirror') }))
+    await done(world.root.put(`/projects/${id}`, { mirror: true, import_url: url }))
+    await update(world, { id })
+    for (const error of [
+      (await world.root.get(`/projects/${imported.id}/import`)).json.import_error,
+      (await state(world.root, { id })).last_error,
+    ]) {
+      expect(error).toMatch(/no entry for \*{5}\n/)
+      expect(error).toContain(`${source.origin}/x.git?*****`)
+      expect(error).not.toContain(secret)
+      expect(error).not.toContain(other)
+    }
   })
 })
 

@@ -33,8 +33,7 @@ export async function planPush(
   }
   if (keep || main === undefined) return { updates, diverged }
   for (const [name, oid] of remote)
-    if (follows(name) && !local.has(name) && (await isIn(repo, oid, main)))
-      updates.push({ name, to: null, force: false })
+    if (follows(name) && !local.has(name) && (await isIn(repo, oid, main))) updates.push({ name, to: null, from: oid })
   return { updates, diverged }
 }
 

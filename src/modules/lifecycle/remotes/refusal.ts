@@ -56,15 +56,21 @@ export function sentenceFor(
 const maxLength = 1000
 const mask = '*****'
 
-/** Text of a remote for display: at most 1,000 characters, without control characters and without the credentials it got. */
-export function withoutCredentials(text: string, { credentials }: Remote): string {
+/**
+ * Text of a remote for display: at most 1,000 characters, without control characters, and without the credentials it got and the
+ * parameters of its URL, which may be tokens.
+ */
+export function withoutCredentials(text: string, { url, credentials }: Remote): string {
+  const { search, searchParams } = new URL(url)
   let shown = text.replace(/\/\/[^/\s@]*@/g, `//${mask}:${mask}@`)
+  if (search !== '') shown = shown.replaceAll(search, `?${mask}`)
+  const secrets = [...searchParams.values()].flatMap((value) => [value, encodeURIComponent(value)])
   if (credentials) {
     const { username, password } = credentials
-    const secrets = [basicOf(credentials), password, encodeURIComponent(password)]
+    secrets.push(basicOf(credentials), password, encodeURIComponent(password))
     // A token may be the user name.
     if (password === '') secrets.push(username)
-    for (const secret of secrets) if (secret.length > 2) shown = shown.replaceAll(secret, mask)
   }
+  for (const secret of secrets) if (secret.length > 2) shown = shown.replaceAll(secret, mask)
   return shown.replace(/[^\P{C}\n]/gu, '').slice(0, maxLength)
 }

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, text } from '../../../db/row.ts'
+import { boolean, integer, text } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { columnOf, isAbout, labelsTableOf, type PlannedNoteable } from '../../discussion/index.ts'
 import { holderIds, type ProjectOrGroupHolder, reachingHolder } from '../../groups/index.ts'
@@ -27,17 +27,17 @@ export const findUsableLabels = (
     `,
   )
 
-/** Ids of the labels of a project or group with these titles; creates missing ones. */
-export async function ensureLabels(
+/** Ids of the labels of a project or group with these titles, and whether this creates them: missing ones are. */
+export function ensureLabels(
   tx: Tx,
   holder: ProjectOrGroupHolder,
   titles: readonly string[],
   color: string,
-): Promise<number[]> {
+): Promise<{ id: number; is_new: boolean }[]> {
   const { projectId, namespaceId } = holderIds(holder)
   const column = raw(holder.of === 'project' ? 'project_id' : 'namespace_id')
-  const rows = await tx.rows(
-    { id: integer },
+  return tx.rows(
+    { id: integer, is_new: boolean },
     sql`
       insert into labels (project_id, namespace_id, title, color)
       select ${projectId}::bigint, ${namespaceId}::bigint, title, ${color}
@@ -45,10 +45,9 @@ export async function ensureLabels(
       order by title
         -- A concurrent transaction may have created it: a row that is not written is not returned.
       on conflict (${column}, title) where ${column} is not null do update set title = excluded.title
-      returning id
+      returning id, xmax = 0 as is_new
     `,
   )
-  return rows.map(({ id }) => id)
 }
 
 /** Replaces the labels of a noteable and records label events; returns how many were added or removed. */

@@ -1,10 +1,37 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { addLabel } from '../../../../test/tables/review.ts'
 import { test } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 import { openEpic } from '../epics/testing.ts'
 import { openIssue } from '../issues/testing.ts'
+
+describe('labels that issues, merge requests and epics create', () => {
+  test('emit an event each, and none where the label exists', async ({ world }) => {
+    const group = await world.group({ visibility: 'public' })
+    const project = await storedProject(world, { group })
+    const { at } = await openIssue(world, { project, labels: 'a,b' })
+    await world.root.put(at, { labels: 'a,b,c' })
+    await openMergeRequest(world, { project, labels: 'a,d' })
+    const epic = await openEpic(world, { group, labels: 'e' })
+    await world.root.put(epic.at, { add_labels: 'e,f' })
+    const created = async (where: { project?: number; group?: number }) =>
+      (await eventsOf(world, { ...where, kind: 'label_created' }, 'payload', 'actor_id')).map((event) => {
+        expect(event.actor_id).toBe(world.root.id)
+        return event.payload.label_id
+      })
+    const idsIn = async (path: string, names: string) =>
+      (await world.root.get(`${path}/labels?include_ancestor_groups=false`)).json
+        .filter(({ name }: { name: string }) => names.includes(name))
+        .map(({ id }: { id: number }) => id)
+    expect(new Set(await created({ project: project.id }))).toEqual(
+      new Set(await idsIn(`/projects/${project.id}`, 'abcd')),
+    )
+    expect(await created({ project: project.id })).toHaveLength(4)
+    expect(new Set(await created({ group: group.id }))).toEqual(new Set(await idsIn(`/groups/${group.id}`, 'ef')))
+  })
+})
 
 describe('labels of a merge request', () => {
   test('labels of a merge request are found in the project and its groups, or created', async ({ world }) => {

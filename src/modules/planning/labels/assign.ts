@@ -1,7 +1,9 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
+import { emitAll } from '../../../events/log.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import type { PlannedNoteable } from '../../discussion/index.ts'
+import { placeOf } from '../../groups/index.ts'
 import { ensureLabels, findUsableLabels, replaceLabels } from './assign-queries.ts'
 import { defaultColor } from './colors.ts'
 import { titleViolations } from './titles.ts'
@@ -51,7 +53,18 @@ export async function setLabels(
   const found = await findUsableLabels(tx, noteable, wanted)
   const known = new Set(found.map(({ title }) => title))
   const unknown = create ? wanted.filter((title) => !known.has(title)) : []
-  const made = unknown.length > 0 ? await ensureLabels(tx, noteable.holder, unknown, defaultColor) : []
-  const labelIds = [...found.map(({ id }) => id), ...made]
+  const ensured = unknown.length > 0 ? await ensureLabels(tx, noteable.holder, unknown, defaultColor) : []
+  await emitAll(
+    tx,
+    ensured
+      .filter((label) => label.is_new)
+      .map(({ id }) => ({
+        kind: 'label_created',
+        ...placeOf(noteable.holder),
+        actorId: ctx.actor!.id,
+        payload: { label_id: id },
+      })),
+  )
+  const labelIds = [...found, ...ensured].map(({ id }) => id)
   return (await replaceLabels(tx, noteable, labelIds, { userId: ctx.actor!.id, at })) > 0
 }

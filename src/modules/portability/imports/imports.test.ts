@@ -246,6 +246,23 @@ describe('POST /projects/import', () => {
     expect((await world.root.get(`/projects/${id}`)).json).toMatchObject({ tag_list: ['mine'], public_jobs: false })
   })
 
+  test('attributes of the cleanup policy that an importer does not choose are those of the archive', async ({
+    world,
+  }) => {
+    const { project } = await stagedArchive(world)
+    const ofArchive = { enabled: false, cadence: '14d', keep_n: 50, name_regex: '.*', name_regex_keep: 'v.*' }
+    await world.root.put(`/projects/${project.id}`, { container_expiration_policy_attributes: ofArchive })
+    const { id } = await importOf(world, await exportOf(world, project.id), await world.user(), {
+      'override_params[container_expiration_policy_attributes][keep_n]': '5',
+      'override_params[container_expiration_policy_attributes][name_regex_delete]': 'old.*',
+    })
+    expect((await world.root.get(`/projects/${id}`)).json.container_expiration_policy).toMatchObject({
+      ...ofArchive,
+      keep_n: 5,
+      name_regex: 'old.*',
+    })
+  })
+
   test('the default branch that an importer chooses wins over that of the archive, if the archive has it', async ({
     world,
   }) => {

@@ -10,10 +10,10 @@ import {
   releaseMilestoneRelation,
 } from '../../planning/index.ts'
 import { uploadRelation } from '../../projects/index.ts'
-import { largeFilesRelation, pushesRelations } from '../../pushes/index.ts'
+import { largeFilesRelation, pushesOfGroups, pushesRelations } from '../../pushes/index.ts'
 import { imageRelations } from '../../registry/index.ts'
 import { commentedCommitRelation, repositoryRelations } from '../../repository/index.ts'
-import { reviewRelations } from '../../review/index.ts'
+import { reviewOfGroups, reviewRelations } from '../../review/index.ts'
 import { snippetRelation } from '../../text/index.ts'
 
 /** What an archive has of a project. A relation comes after those that it refers to. */
@@ -38,7 +38,9 @@ export const projectRelations: readonly Relation[] = [
 
 /** What an archive has of a group and all groups below it. */
 export const groupRelations: readonly Relation[] = [
+  ...pushesOfGroups,
   ...planningOfGroups,
+  ...reviewOfGroups,
   ...discussionRelations(['Epic']),
   ...groupHoldings,
   groupMembers,

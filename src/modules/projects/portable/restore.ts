@@ -6,12 +6,12 @@ import { Params } from '../../../api/params/types.ts'
 import type { Tx } from '../../../db/db.ts'
 import { lockNamespace } from '../../namespaces/index.ts'
 import { cleanupPolicyParams } from '../projects/cleanup-policy.ts'
-import { updateProject } from '../projects/edit-queries.ts'
+import { attributesOf, updateProject } from '../projects/edit-queries.ts'
 import { type FeatureLevels, featureLevelsRow, featureViolations, newFeatures } from '../projects/features.ts'
 import { visibilityViolations } from '../projects/place.ts'
 import { findProject } from '../projects/queries.ts'
 import { descriptionViolations } from '../projects/service.ts'
-import { settingParams, settingsAmong, settingViolations } from '../projects/settings.ts'
+import { type StoredSettings, settingParams, settingsAmong, settingViolations } from '../projects/settings.ts'
 import { topicsOf, topicViolations } from '../projects/topics.ts'
 import { saveCreation } from './project-queries.ts'
 import { isWellFormedTime } from './times.ts'
@@ -59,6 +59,8 @@ export async function fillProject(
   const features = featuresIn(given['project_feature'], chosenFeatures(project, overridden), level === 0)
   const settings = given['settings'] === undefined ? undefined : settingsIn(given['settings'], overridden)
   if (settings && !settings.isWhole) leftOut.push('settings')
+  const policy = settings?.valid.container_expiration_policy
+  const held = policy && (await attributesOf(tx, projectId)).settings.container_expiration_policy
   const changes = {
     description: valid(
       'description',
@@ -74,7 +76,13 @@ export async function fillProject(
     archived: valid('archived', given['archived'] as boolean, typeof given['archived'] === 'boolean'),
     ...(!overridden.has('visibility') && level !== undefined && { visibility: open ?? 0 }),
     ...features,
-    ...(settings && { settings: settings.valid }),
+    ...(settings && {
+      settings: {
+        ...settings.valid,
+        // The importer may have chosen single attributes of it.
+        ...(policy && { container_expiration_policy: { ...policy, ...held } }),
+      },
+    }),
   }
   await updateProject(
     tx,
@@ -119,11 +127,11 @@ function featuresIn(given: unknown, chosen: Partial<FeatureLevels>, isPrivate: b
 }
 
 /** The settings of the archive, each read alone: what is not valid is left out. */
-function settingsIn(given: unknown, overridden: ReadonlySet<string>): { valid: object; isWhole: boolean } {
+function settingsIn(given: unknown, overridden: ReadonlySet<string>): { valid: StoredSettings; isWhole: boolean } {
   if (given === null || typeof given !== 'object' || Array.isArray(given)) return { valid: {}, isWhole: false }
   const entries = Object.entries(given).map(([name, value]) => settingIn(name, value))
   const read = Object.assign({}, ...entries) as Record<string, unknown>
-  const wanted = Object.entries(read).filter(([name]) => !overridden.has(name))
+  const wanted = Object.entries(read).filter(([name]) => name in cleanupPolicyParams || !overridden.has(name))
   return { valid: settingsAmong(Object.fromEntries(wanted)), isWhole: !entries.includes(undefined) }
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../../../db/portable/columns.ts'
 import { type Amending, heldBy, type PortableRecord, type Relation } from '../../../db/portable/relation.ts'
 import { raw, sql } from '../../../db/sql.ts'
+import { groupOrder, heldByGroups } from '../../groups/index.ts'
 import { saveLargeFilesSize } from '../../projects/index.ts'
 import { accessLevels } from '../protected-refs/levels.ts'
 import { unusableExpressions } from '../push-rules/service.ts'
@@ -121,6 +122,17 @@ export const pushesRelations: readonly Relation[] = [
       created_at: moment,
     },
     holder: ['project_id'],
+  },
+]
+
+/** What `pushes` has of groups: the rules that new projects below them copy. */
+export const pushesOfGroups: readonly Relation[] = [
+  {
+    name: 'push_rules',
+    ...heldByGroups('push_rules'),
+    order: groupOrder,
+    columns: { group: { ...partOf('groups'), column: 'namespace_id' }, ...pushRuleColumns },
+    amend: withUsable,
   },
 ]
 

@@ -20,6 +20,7 @@ import {
 } from '../../../db/portable/columns.ts'
 import { type Amending, below, heldBy, type PortableRecord, type Relation } from '../../../db/portable/relation.ts'
 import { raw, sql } from '../../../db/sql.ts'
+import { groupOrder, groupsBelow } from '../../groups/index.ts'
 import { reachNumber } from '../../projects/index.ts'
 import { maxRequired } from '../approval-rules/queries.ts'
 
@@ -269,4 +270,28 @@ export const reviewRelations: readonly Relation[] = [
   branches,
   rulesOfMergeRequests,
   ...ruleParts('merge_request_approval_rules', ofMergeRequests),
+]
+
+/** What `review` has of groups: the rules for approvals in projects below them. */
+export const reviewOfGroups: readonly Relation[] = [
+  {
+    name: 'approval_rules',
+    table: 'approval_rules',
+    from: raw('from approval_rules t join namespaces n on n.id = t.group_id'),
+    where: ({ id }) => sql`t.group_id in (${groupsBelow(id)})`,
+    order: [...groupOrder, 't.id'],
+    columns: { group: { ...partOf('groups'), column: 'group_id' }, ...ruleColumns },
+    hasId: true,
+    amend: withoutGroups('approval_rules'),
+  },
+  {
+    name: 'approval_rules_users',
+    table: 'approval_rule_users',
+    from: raw(`from approval_rules r join namespaces n on n.id = r.group_id
+      join approval_rule_users t on t.approval_rule_id = r.id join users u on u.id = t.user_id`),
+    where: ({ id }) => sql`r.group_id in (${groupsBelow(id)})`,
+    order: [...groupOrder, 'r.id', { text: 'u.username' }],
+    columns: { rule: { ...partOf('approval_rules'), column: 'approval_rule_id' }, ...user },
+    repeats: 'skip',
+  },
 ]
