@@ -8,12 +8,15 @@ export const accounts = {
     guards: 'missing',
   }),
   domain_whitelist: words('Email domains allowed for new users; none allows all', {
+    alias: 'domain_allowlist',
     rules: [shortEntries],
   }),
   domain_blacklist_enabled: flag(false, 'Reject email addresses of new users in `domain_blacklist`', {
+    alias: 'domain_denylist_enabled',
     sentWith: ['domain_blacklist'],
   }),
   domain_blacklist: words('Email domains forbidden for new users', {
+    alias: 'domain_denylist',
     rules: [
       shortEntries,
       notEmptyWhen('domain_blacklist_enabled', 'Domain blacklist cannot be empty if Blacklist is enabled.'),

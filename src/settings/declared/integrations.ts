@@ -53,9 +53,7 @@ export const integrations = {
   }),
   asset_proxy_whitelist: words(
     'Domains whose images are not proxied, including the domain of the instance (after a restart)',
-    {
-      rules: [shortEntries],
-    },
+    { alias: 'asset_proxy_allowlist', rules: [shortEntries] },
   ),
 
   auto_devops_domain: text('Base domain of deployments', { rules: [domainName], ...runners }),

@@ -165,6 +165,22 @@ describe('GET and PUT /application/settings', () => {
     )
   })
 
+  test('newer names of lists of domains are names of the same settings', async ({ world }) => {
+    const newer = {
+      domain_allowlist: ['a.example'],
+      domain_denylist_enabled: true,
+      domain_denylist: ['b.example'],
+      asset_proxy_allowlist: ['c.example', '127.0.0.1'],
+    }
+    const older = Object.fromEntries(
+      Object.entries(newer).map(([name, value]) => [name.replace('allow', 'white').replace('deny', 'black'), value]),
+    )
+    expect((await change(world, newer)).json).toMatchObject({ ...newer, ...older })
+    expect((await change(world, { domain_denylist_enabled: true })).json).toEqual({
+      error: 'domain_denylist is missing',
+    })
+  })
+
   test('settings that the plan does not offer are omitted and ignored', async () => {
     await using free = await World.start({ STITHY_PLAN: 'free' })
     const { json } = await free.root.get(path)

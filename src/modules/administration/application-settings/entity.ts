@@ -58,7 +58,8 @@ export const ApplicationSettings = entity({
       if (alias !== undefined) record[alias] = settings[name]
     }
     const web = settings.password_authentication_enabled_for_web
-    const proxied = settings.asset_proxy_whitelist
+    const hosts = settings.asset_proxy_whitelist
+    const unproxied = hosts.length > 0 ? hosts : [ownHost(ctx)]
     return Object.assign(record, {
       password_authentication_enabled: web,
       signin_enabled: web,
@@ -66,7 +67,8 @@ export const ApplicationSettings = entity({
       commit_email_hostname: privateEmailHost({ settings, site: ctx.site }),
       search_engine_url: settings.search_engine_url ?? 'http://localhost:9200',
       elasticsearch_url: settings.search_engine_url ?? 'http://localhost:9200',
-      asset_proxy_whitelist: proxied.length > 0 ? proxied : [ownHost(ctx)],
+      asset_proxy_whitelist: unproxied,
+      asset_proxy_allowlist: unproxied,
     })
   },
 })
