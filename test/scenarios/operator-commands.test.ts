@@ -85,6 +85,16 @@ describe('stithy doctor', () => {
     expect(out).toMatch(/\d+ ok, \d+ warnings?, 0 failed\n$/)
   })
 
+  test('doctor fails where a restore was not completed', async () => {
+    const env = await freshEnv()
+    writeFileSync(join(env.STITHY_DATA_DIR, 'unfinished-restore'), '')
+    const { code, out } = await command(['doctor'], env)
+    expect([code, about('Data folder', out)[0]]).toEqual([
+      1,
+      `failed the restore into ${env.STITHY_DATA_DIR} has not been completed, and nothing starts there`,
+    ])
+  })
+
   test('doctor warns of a database that accepts fewer connections than the service may open', async () => {
     const { code, out } = await command(['doctor'], { ...(await freshEnv()), STITHY_PROCESSES: '20' })
     expect(code).toBe(0)
