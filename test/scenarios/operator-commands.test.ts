@@ -157,6 +157,8 @@ describe('stithy doctor', () => {
     const sent = await command(['doctor', '--mail-to', 'ann@example.com'], mailing)
     expect(sent.code, sent.out).toBe(0)
     expect(server.lines).toContain('RCPT TO:<ann@example.com>')
+    // Without a port, which no id of a mail may have.
+    expect(server.lines).toContainEqual(expect.stringMatching(/^Message-ID: <[\w-]+@127\.0\.0\.1>$/i))
     const refused = await command(['doctor', '--mail-to', 'refused@example.com'], mailing)
     expect(refused.code).toBe(1)
     expect(about('Mail', refused.out)).toEqual([expect.stringMatching(/^failed .*did not accept a mail/)])
