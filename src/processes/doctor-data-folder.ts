@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   mkdtempSync,
   openSync,
@@ -13,6 +14,7 @@ import { statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Config } from '../config.ts'
 import { syncFolderNow } from '../kernel/durable.ts'
+import { unfinishedRestoreFile } from './data-dir.ts'
 import { type Finding, findings } from './doctor-finding.ts'
 import { systemReason } from './explain.ts'
 
@@ -39,6 +41,7 @@ export async function checkDataFolder({ dataDir }: Pick<Config, 'dataDir'>): Pro
     return [data.failed(`${dataDir} is not a folder`, 'Set STITHY_DATA_DIR to a folder that only Stithy uses.')]
   return [
     ...ownership(dataDir, facts),
+    ...unfinishedRestore(dataDir),
     ...writable(dataDir, `${dataDir}: rename and fsync work`),
     ...(await checkDisk(dataDir)),
   ]
@@ -62,6 +65,16 @@ function ownership(dataDir: string, { uid, mode }: { uid: number; mode: number }
         ),
       ]
 }
+
+const unfinishedRestore = (dataDir: string): Finding[] =>
+  existsSync(unfinishedRestoreFile(dataDir))
+    ? [
+        data.failed(
+          `the restore into ${dataDir} has not been completed, and nothing starts there`,
+          'Wait for it if it is running; otherwise repeat it, or delete the folder.',
+        ),
+      ]
+    : []
 
 /** Writes, syncs and renames a file in a folder of its own, which it removes. */
 function writable(folder: string, text: string): Finding[] {

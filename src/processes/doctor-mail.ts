@@ -17,7 +17,8 @@ export async function checkMail(config: Config, recipient: string | undefined): 
     ]
   const server = new URL(smtpUrl).host
   if (recipient === undefined) return [mail.ok(`by ${server}; to send a test mail: stithy doctor --mail-to ADDRESS`)]
-  const host = new URL(config.externalUrl).host
+  // Of the id of the mail, as in those of the service: a port is not allowed there.
+  const host = new URL(config.externalUrl).hostname
   try {
     const message = {
       to: recipient,

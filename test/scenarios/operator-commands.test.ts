@@ -85,6 +85,16 @@ describe('stithy doctor', () => {
     expect(out).toMatch(/\d+ ok, \d+ warnings?, 0 failed\n$/)
   })
 
+  test('doctor fails where a restore was not completed', async () => {
+    const env = await freshEnv()
+    writeFileSync(join(env.STITHY_DATA_DIR, 'unfinished-restore'), '')
+    const { code, out } = await command(['doctor'], env)
+    expect([code, about('Data folder', out)[0]]).toEqual([
+      1,
+      `failed the restore into ${env.STITHY_DATA_DIR} has not been completed, and nothing starts there`,
+    ])
+  })
+
   test('doctor warns of a database that accepts fewer connections than the service may open', async () => {
     const { code, out } = await command(['doctor'], { ...(await freshEnv()), STITHY_PROCESSES: '20' })
     expect(code).toBe(0)
@@ -147,6 +157,8 @@ describe('stithy doctor', () => {
     const sent = await command(['doctor', '--mail-to', 'ann@example.com'], mailing)
     expect(sent.code, sent.out).toBe(0)
     expect(server.lines).toContain('RCPT TO:<ann@example.com>')
+    // Without a port, which no id of a mail may have.
+    expect(server.lines).toContainEqual(expect.stringMatching(/^Message-ID: <[\w-]+@127\.0\.0\.1>$/i))
     const refused = await command(['doctor', '--mail-to', 'refused@example.com'], mailing)
     expect(refused.code).toBe(1)
     expect(about('Mail', refused.out)).toEqual([expect.stringMatching(/^failed .*did not accept a mail/)])
