@@ -15,7 +15,12 @@ const fetchFlags = [
   '--no-show-forced-updates',
 ] as const
 
-const branchesAndTags = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'] as const
+/** Without names such as `-x` and `HEAD`, which only pushes and fetches of git accept. */
+const branchesAndTags = ['heads', 'tags'].flatMap((kind) => [
+  `+refs/${kind}/*:refs/${kind}/*`,
+  `^refs/${kind}/-*`,
+  `^refs/${kind}/HEAD`,
+])
 
 /**
  * Fetches branches and tags of a remote repository into an empty one, and its default branch. Follows no redirects. Two

@@ -161,7 +161,12 @@ describe('archives of groups', () => {
       ])
     expect((await world.root.get(`/groups/${id}/push_rule`)).json).toMatchObject(rule)
     const [imported] = (await world.root.get(`/groups/${id}/approval_rules`)).json
-    expect(imported).toMatchObject({ name: 'Two', approvals_required: 2, groups: [] })
+    expect(imported).toMatchObject({
+      name: 'Two',
+      approvals_required: 2,
+      groups: [],
+      applies_to_all_protected_branches: true,
+    })
     expect(imported.users.map((user: { id: number }) => user.id).sort()).toEqual([ann.id, ben.id].sort())
     const project = await world.root.post('/projects', { path: unique('project'), namespace_id: id })
     expect((await world.root.get(`/projects/${project.json.id}/push_rule`)).json).toMatchObject(rule)

@@ -1,5 +1,6 @@
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
+import { unlikeAnswers } from '../../../test/alike-projects.ts'
 import { test, unique, type World } from '../../../test/world.ts'
 import type { Oid } from '../../git/format/oid.ts'
 import { storedProject } from '../repository/commits/testing.ts'
@@ -131,6 +132,21 @@ async function storied(world: World) {
   return { project, group, ann, ben, merge, issue }
 }
 
+/** Endpoints about work, activity, credentials and people of this installation, which archives do not have. */
+const ofTheInstallation =
+  /\/(import|export|events|audit_events|access_tokens|access_requests|deploy_tokens|deploy_keys|invitations|forks|groups|notification_settings|services|integrations|starrers|storage|transfer_locations|users|variables|merge_ref|snapshot|archive|archive\.:format|search|user_agent_detail)(\/|$)/
+
+/** Fields of records that are those of the new project. */
+const fieldsOfTheInstallation = [
+  'last_activity_at',
+  'import_status',
+  'permissions',
+  'runners_token',
+  // An imported hook waits for someone who enables it.
+  'alert_status',
+  'disabled_until',
+]
+
 describe('archives of projects', () => {
   test('an imported project exports to the same bytes', async ({ world }) => {
     const { project, group } = await storied(world)
@@ -149,6 +165,24 @@ describe('archives of projects', () => {
       { url: 'https://example.com/hook', issues_events: true, alert_status: 'temporarily_disabled' },
     ])
     expect(recordsOf(before, 'issue_notes').length).toBeGreaterThan(3)
+  })
+
+  test('the API shows an imported project as the exported one, but for ids and what belongs to the installation', async ({
+    world,
+  }) => {
+    const { project, group } = await storied(world)
+    // Hooks with credentials are not in archives.
+    for (const { id, url } of (await world.root.get(`/projects/${project.id}/hooks`)).json)
+      if (url.includes('@')) await world.root.delete(`/projects/${project.id}/hooks/${id}`)
+    const archive = await exportOf(world, project.id)
+    const imported = await importOf(world, archive, world.root, { namespace: String(group.id) })
+    const shown = async (id: number) => (await world.root.get(`/projects/${id}`)).json
+    const { compared, unlike } = await unlikeAnswers(world.root, [await shown(project.id), await shown(imported.id)], {
+      skips: ofTheInstallation,
+      fields: new Set(fieldsOfTheInstallation),
+    })
+    expect(unlike).toEqual({})
+    expect(compared).toBeGreaterThan(150)
   })
 
   test('titles of 255 characters of two units, and texts of a megabyte, survive', async ({ world }) => {

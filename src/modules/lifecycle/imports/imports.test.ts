@@ -178,6 +178,21 @@ describe('import of a project by URL', () => {
   })
 })
 
+describe('references whose names git accepts in a push only', () => {
+  test('are left out, as pushes of them are refused and no request could delete them', async ({ world }) => {
+    const [ann, source] = [await world.user(), await sourceOf(world)]
+    const from = await repositoryOf(world, source.id)
+    for (const name of ['heads/-x', 'heads/HEAD', 'tags/-x', 'tags/HEAD', 'heads/a/-x'])
+      await git(from, 'update-ref', `refs/${name}`, 'refs/heads/trunk')
+    const { id } = (await create(ann, world.remote(source, world.root))).json
+    await bring(world, id)
+    const names = async (of: string) =>
+      (await ann.get(`/projects/${id}/repository/${of}`)).json.map(({ name }: { name: string }) => name)
+    expect(await names('branches')).toEqual(['a/-x', 'main', 'trunk', 'zebra'])
+    expect(await names('tags')).toEqual(['v1'])
+  })
+})
+
 describe('credentials of imports', () => {
   test('import credentials are encrypted, never shown, and deleted at the end', async ({ world }) => {
     const [ann, source] = [await world.user(), await sourceOf(world)]

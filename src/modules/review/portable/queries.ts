@@ -282,7 +282,11 @@ export const reviewOfGroups: readonly Relation[] = [
     order: [...groupOrder, 't.id'],
     columns: { group: { ...partOf('groups'), column: 'group_id' }, ...ruleColumns },
     hasId: true,
-    amend: withoutGroups('approval_rules'),
+    // Which all rules of groups do.
+    amend: (record, amending) => ({
+      ...withoutGroups('approval_rules')(record, amending),
+      applies_to_all_protected_branches: true,
+    }),
   },
   {
     name: 'approval_rules_users',
