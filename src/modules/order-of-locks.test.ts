@@ -109,6 +109,20 @@ describe('an account is not locked yet,', () => {
   })
 })
 
+test('the paths of a project are not locked yet while the rename of its owner waits for the rename of the project', async ({
+  world,
+}) => {
+  const { ann, projectId } = await personal(world)
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'projects', projectId, 'no key update')
+    const waiting = world.root.put(`/users/${ann.id}`, { username: unique('ann') })
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await areUnlocked(tx, 'routes', 'project_id', projectId) }
+  })
+  expect((await waiting).status).toBe(200)
+  expect(unlocked).toBe(true)
+})
+
 /** A project, and a fork of it that belongs to a group. */
 async function forked(world: World) {
   await world.settings({ deletion_adjourned_period: 0 })
