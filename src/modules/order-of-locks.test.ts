@@ -94,6 +94,22 @@ describe('an account is not locked yet,', () => {
     expect(unlocked).toBe(true)
   })
 
+  test('while its deletion waits for a merge request that is merged automatically for it', async ({ world }) => {
+    const ann = await world.user()
+    const { project, id, at, head } = await openMergeRequest(world, { members: [[ann, 'maintainer']] })
+    await world.root.post(`/projects/${project.id}/statuses/${head}`, { state: 'pending' })
+    expect((await ann.put(`${at}/merge`, { merge_when_pipeline_succeeds: true })).status).toBe(200)
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'merge_requests', id, 'no key update')
+      const waiting = world.root.delete(`/users/${ann.id}`)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'users', ann.id, 'key share') }
+    })
+    expect((await waiting).status).toBe(204)
+    expect(unlocked).toBe(true)
+    expect((await world.root.get(at)).json.merge_when_pipeline_succeeds).toBe(false)
+  })
+
   test('while its deletion with the group that it owns waits for an issue there', async ({ world }) => {
     const ann = await world.user()
     const group = (await ann.post('/groups', { name: unique('group'), path: unique('group') })).json

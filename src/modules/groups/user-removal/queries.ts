@@ -69,6 +69,22 @@ export async function lockSpace(tx: Tx, userId: number): Promise<void> {
   await lockToHide(tx, sql`d.owner_id = ${userId}`)
 }
 
+/**
+ * Locks the merge requests that are merged automatically for a user, after their projects, as comments on them do. Before the account, to
+ * which these comments refer.
+ */
+export async function lockAutoMerges(tx: Tx, userId: number): Promise<void> {
+  const waiting = sql`m.auto_merge_user_id = ${userId} and m.state = 'opened'`
+  await tx.run(sql`
+    select
+    from projects p
+    where p.id = any(array(select m.project_id from merge_requests m where ${waiting}))
+    order by p.id
+    for key share
+  `)
+  await tx.run(sql`select from merge_requests m where ${waiting} order by m.id for no key update`)
+}
+
 /** Hides the personal namespaces of the users and the projects there. */
 export async function markSpacesDeleting(tx: Tx, userIds: readonly number[]): Promise<void> {
   const own = sql`d.owner_id = any(${userIds}::bigint[])`
