@@ -260,6 +260,26 @@ test('a public deploy key is not locked yet while its deletion waits for its rem
   expect(unlocked).toBe(true)
 })
 
+test('a project is not locked yet while an edit of an issue that sets its milestone and closes it waits for a transfer of the group', async ({
+  world,
+}) => {
+  const group = await world.group()
+  const { id } = await world.project({ group })
+  const milestone = (await world.root.post(`/projects/${id}/milestones`, { title: '1.0' })).json
+  const { iid } = (await world.root.post(`/projects/${id}/issues`, { title: 'Issue' })).json
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'namespaces', group.id)
+    const waiting = world.root.put(`/projects/${id}/issues/${iid}`, {
+      state_event: 'close',
+      milestone_id: milestone.id,
+    })
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'projects', id) }
+  })
+  expect((await waiting).json).toMatchObject({ state: 'closed', milestone: { id: milestone.id } })
+  expect(unlocked).toBe(true)
+})
+
 test('a milestone is not locked yet while its deletion waits for a list of a board that has it', async ({ world }) => {
   const { id } = await world.project()
   const milestone = (await world.root.post(`/projects/${id}/milestones`, { title: '1.0' })).json
