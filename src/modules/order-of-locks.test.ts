@@ -280,6 +280,44 @@ test('a project is not locked yet while an edit of an issue that sets its milest
   expect(unlocked).toBe(true)
 })
 
+test('a transfer of a project locks its issues in the order of ids, whether they leave a label or a milestone of the group behind', async ({
+  world,
+}) => {
+  const group = await world.group()
+  const { id } = await world.project({ group })
+  const milestone = (await world.root.post(`/groups/${group.id}/milestones`, { title: '1.0' })).json
+  await world.root.post(`/groups/${group.id}/labels`, { name: 'bug', color: '#112233' })
+  const made = async (attributes: object) =>
+    (await world.root.post(`/projects/${id}/issues`, { title: 'Issue', ...attributes })).json.id
+  const [first, second] = [await made({ milestone_id: milestone.id }), await made({ labels: 'bug' })]
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'issues', first, 'no key update')
+    const waiting = world.root.put(`/projects/${id}/transfer`, { namespace: (await world.group()).id })
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'issues', second) }
+  })
+  expect((await waiting).status).toBe(200)
+  expect(unlocked).toBe(true)
+})
+
+test('a milestone is not locked yet while its promotion waits for an older one of the same title', async ({
+  world,
+}) => {
+  const group = await world.group()
+  const [one, other] = [await world.project({ group }), await world.project({ group })]
+  const made = async ({ id }: { id: number }) =>
+    (await world.root.post(`/projects/${id}/milestones`, { title: '1.0' })).json.id
+  const [first, second] = [await made(one), await made(other)]
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'milestones', first, 'no key update')
+    const waiting = world.root.post(`/projects/${other.id}/milestones/${second}/promote`)
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'milestones', second) }
+  })
+  expect((await waiting).status).toBeLessThan(300)
+  expect(unlocked).toBe(true)
+})
+
 test('a milestone is not locked yet while its deletion waits for a list of a board that has it', async ({ world }) => {
   const { id } = await world.project()
   const milestone = (await world.root.post(`/projects/${id}/milestones`, { title: '1.0' })).json
@@ -291,6 +329,22 @@ test('a milestone is not locked yet while its deletion waits for a list of a boa
     const waiting = world.root.delete(`/projects/${id}/milestones/${milestone.id}`)
     await world.waitsForLock(1)
     return { waiting, unlocked: await isUnlocked(tx, 'milestones', milestone.id, 'key share') }
+  })
+  expect((await waiting).status).toBe(204)
+  expect(unlocked).toBe(true)
+})
+
+test('an issue is not locked yet while its deletion waits for the project that counts it, as one whose text refers to it is created', async ({
+  world,
+}) => {
+  const project = await world.project()
+  const { id, iid } = (await world.root.post(`/projects/${project.id}/issues`, { title: 'Issue' })).json
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'projects', project.id, 'no key update')
+    await lockRowsOf(tx, 'issue_counts', 'project_id', project.id)
+    const waiting = world.root.delete(`/projects/${project.id}/issues/${iid}`)
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'issues', id, 'key share') }
   })
   expect((await waiting).status).toBe(204)
   expect(unlocked).toBe(true)
