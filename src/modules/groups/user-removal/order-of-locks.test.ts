@@ -90,3 +90,22 @@ test('an epic of a deleted user is not locked yet while its deletion waits for a
   await removed
   expect(unlocked).toBe(true)
 })
+
+test('two users who gave an issue the same award are removed at the same time', async ({ world }) => {
+  const [ann, bob] = [await world.user(), await world.user()]
+  const { first, at } = await written(world, ann)
+  await world.root.post(`/projects/${first.project_id}/members`, { user_id: bob.id, access_level: 30 })
+  for (const client of [ann, bob])
+    expect((await client.post(`${at}/${first.iid}/award_emoji`, { name: 'thumbsup' })).status).toBe(201)
+  for (const { id } of [ann, bob]) expect((await world.root.delete(`/users/${id}`)).status).toBe(204)
+  const ctx = await contextFor(world, null)
+  const removed = await world.db.transaction(async (tx) => {
+    for (const { id } of [ann, bob]) await lockRowsOf(tx, 'award_emoji', 'user_id', id)
+    const removed = [ann, bob].map(({ id }) => removeUser.run({ userId: id, hard: false }, ctx))
+    await world.waitsForLock(2)
+    // They go on after this transaction.
+    return { ended: Promise.all(removed) }
+  })
+  await removed.ended
+  expect((await world.root.get(`${at}/${first.iid}`)).json.upvotes).toBe(1)
+})
