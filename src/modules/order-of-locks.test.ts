@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { areUnlocked, isUnlocked, lockRow, lockRowsOf } from '../../test/tables/instance.ts'
 import { type Answer, type Client, test, unique, type World } from '../../test/world.ts'
 import { newPublicKey } from './accounts/ssh-keys/testing.ts'
+import { bringRepository } from './lifecycle/forks/testing.ts'
 import { openMergeRequest } from './review/merge-requests/testing.ts'
 
 /** What a transfer of its project or group may change, too, and a request about it that refers to the project or group. */
@@ -297,6 +298,37 @@ test('a transfer of a project locks its issues in the order of ids, whether they
     return { waiting, unlocked: await isUnlocked(tx, 'issues', second) }
   })
   expect((await waiting).status).toBe(200)
+  expect(unlocked).toBe(true)
+})
+
+test('a fork is not locked yet while its repository waits for a transfer of its group', async ({ world }) => {
+  const [source, group] = [await world.project(), await world.group()]
+  const file = { branch: 'main', content: '# Title', commit_message: 'Add a file' }
+  expect((await world.root.post(`/projects/${source.id}/repository/files/README.md`, file)).status).toBe(201)
+  const names = { path: unique('fork'), name: unique('fork') }
+  const { id } = (await world.root.post(`/projects/${source.id}/fork`, { namespace_id: group.id, ...names })).json
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'namespaces', group.id)
+    const waiting = bringRepository(world, id)
+    await Promise.race([waiting, world.waitsForLock(1)])
+    return { waiting, unlocked: await isUnlocked(tx, 'projects', id) }
+  })
+  await waiting
+  expect(unlocked).toBe(true)
+  expect((await world.root.get(`/projects/${id}`)).json.import_status).toBe('finished')
+})
+
+test('a first commit does not wait for a transfer of its group, which waits for the project', async ({ world }) => {
+  const group = await world.group()
+  const project = await world.project({ group })
+  const file = { branch: 'main', content: '# Title', commit_message: 'Add a file' }
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'namespaces', group.id)
+    const waiting = world.root.post(`/projects/${project.id}/repository/files/README.md`, file)
+    await Promise.race([waiting, world.waitsForLock(1)])
+    return { waiting, unlocked: await isUnlocked(tx, 'projects', project.id) }
+  })
+  expect((await waiting).status).toBe(201)
   expect(unlocked).toBe(true)
 })
 

@@ -40,7 +40,7 @@ async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Pro
   }
 }
 
-/** Each has dropped a row more, so many are other errors. */
+/** After each, one row more is dropped: more errors have another cause. */
 const mostAttempts = 100
 
 /** Gives the placeholder account the rows of the user that it does not have, and drops the others. */
