@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { areUnlocked, isUnlocked, lockRow, lockRowsOf } from '../../test/tables/instance.ts'
 import { type Answer, type Client, test, unique, type World } from '../../test/world.ts'
 import { newPublicKey } from './accounts/ssh-keys/testing.ts'
+import { bringRepository } from './lifecycle/forks/testing.ts'
 import { openMergeRequest } from './review/merge-requests/testing.ts'
 
 /** What a transfer of its project or group may change, too, and a request about it that refers to the project or group. */
@@ -94,6 +95,22 @@ describe('an account is not locked yet,', () => {
     expect(unlocked).toBe(true)
   })
 
+  test('while its deletion waits for a merge request that is merged automatically for it', async ({ world }) => {
+    const ann = await world.user()
+    const { project, id, at, head } = await openMergeRequest(world, { members: [[ann, 'maintainer']] })
+    await world.root.post(`/projects/${project.id}/statuses/${head}`, { state: 'pending' })
+    expect((await ann.put(`${at}/merge`, { merge_when_pipeline_succeeds: true })).status).toBe(200)
+    const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+      await lockRow(tx, 'merge_requests', id, 'no key update')
+      const waiting = world.root.delete(`/users/${ann.id}`)
+      await world.waitsForLock(1)
+      return { waiting, unlocked: await isUnlocked(tx, 'users', ann.id, 'key share') }
+    })
+    expect((await waiting).status).toBe(204)
+    expect(unlocked).toBe(true)
+    expect((await world.root.get(at)).json.merge_when_pipeline_succeeds).toBe(false)
+  })
+
   test('while its deletion with the group that it owns waits for an issue there', async ({ world }) => {
     const ann = await world.user()
     const group = (await ann.post('/groups', { name: unique('group'), path: unique('group') })).json
@@ -107,6 +124,20 @@ describe('an account is not locked yet,', () => {
     expect((await waiting).status).toBeLessThan(300)
     expect(unlocked).toBe(true)
   })
+})
+
+test('the paths of a project are not locked yet while the rename of its owner waits for the rename of the project', async ({
+  world,
+}) => {
+  const { ann, projectId } = await personal(world)
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'projects', projectId, 'no key update')
+    const waiting = world.root.put(`/users/${ann.id}`, { username: unique('ann') })
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await areUnlocked(tx, 'routes', 'project_id', projectId) }
+  })
+  expect((await waiting).status).toBe(200)
+  expect(unlocked).toBe(true)
 })
 
 /** A project, and a fork of it that belongs to a group. */
@@ -230,6 +261,95 @@ test('a public deploy key is not locked yet while its deletion waits for its rem
   expect(unlocked).toBe(true)
 })
 
+test('a project is not locked yet while an edit of an issue that sets its milestone and closes it waits for a transfer of the group', async ({
+  world,
+}) => {
+  const group = await world.group()
+  const { id } = await world.project({ group })
+  const milestone = (await world.root.post(`/projects/${id}/milestones`, { title: '1.0' })).json
+  const { iid } = (await world.root.post(`/projects/${id}/issues`, { title: 'Issue' })).json
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'namespaces', group.id)
+    const waiting = world.root.put(`/projects/${id}/issues/${iid}`, {
+      state_event: 'close',
+      milestone_id: milestone.id,
+    })
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'projects', id) }
+  })
+  expect((await waiting).json).toMatchObject({ state: 'closed', milestone: { id: milestone.id } })
+  expect(unlocked).toBe(true)
+})
+
+test('a transfer of a project locks its issues in the order of ids, whether they leave a label or a milestone of the group behind', async ({
+  world,
+}) => {
+  const group = await world.group()
+  const { id } = await world.project({ group })
+  const milestone = (await world.root.post(`/groups/${group.id}/milestones`, { title: '1.0' })).json
+  await world.root.post(`/groups/${group.id}/labels`, { name: 'bug', color: '#112233' })
+  const made = async (attributes: object) =>
+    (await world.root.post(`/projects/${id}/issues`, { title: 'Issue', ...attributes })).json.id
+  const [first, second] = [await made({ milestone_id: milestone.id }), await made({ labels: 'bug' })]
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'issues', first, 'no key update')
+    const waiting = world.root.put(`/projects/${id}/transfer`, { namespace: (await world.group()).id })
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'issues', second) }
+  })
+  expect((await waiting).status).toBe(200)
+  expect(unlocked).toBe(true)
+})
+
+test('a fork is not locked yet while its repository waits for a transfer of its group', async ({ world }) => {
+  const [source, group] = [await world.project(), await world.group()]
+  const file = { branch: 'main', content: '# Title', commit_message: 'Add a file' }
+  expect((await world.root.post(`/projects/${source.id}/repository/files/README.md`, file)).status).toBe(201)
+  const names = { path: unique('fork'), name: unique('fork') }
+  const { id } = (await world.root.post(`/projects/${source.id}/fork`, { namespace_id: group.id, ...names })).json
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'namespaces', group.id)
+    const waiting = bringRepository(world, id)
+    await Promise.race([waiting, world.waitsForLock(1)])
+    return { waiting, unlocked: await isUnlocked(tx, 'projects', id) }
+  })
+  await waiting
+  expect(unlocked).toBe(true)
+  expect((await world.root.get(`/projects/${id}`)).json.import_status).toBe('finished')
+})
+
+test('a first commit does not wait for a transfer of its group, which waits for the project', async ({ world }) => {
+  const group = await world.group()
+  const project = await world.project({ group })
+  const file = { branch: 'main', content: '# Title', commit_message: 'Add a file' }
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'namespaces', group.id)
+    const waiting = world.root.post(`/projects/${project.id}/repository/files/README.md`, file)
+    await Promise.race([waiting, world.waitsForLock(1)])
+    return { waiting, unlocked: await isUnlocked(tx, 'projects', project.id) }
+  })
+  expect((await waiting).status).toBe(201)
+  expect(unlocked).toBe(true)
+})
+
+test('a milestone is not locked yet while its promotion waits for an older one of the same title', async ({
+  world,
+}) => {
+  const group = await world.group()
+  const [one, other] = [await world.project({ group }), await world.project({ group })]
+  const made = async ({ id }: { id: number }) =>
+    (await world.root.post(`/projects/${id}/milestones`, { title: '1.0' })).json.id
+  const [first, second] = [await made(one), await made(other)]
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'milestones', first, 'no key update')
+    const waiting = world.root.post(`/projects/${other.id}/milestones/${second}/promote`)
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'milestones', second) }
+  })
+  expect((await waiting).status).toBeLessThan(300)
+  expect(unlocked).toBe(true)
+})
+
 test('a milestone is not locked yet while its deletion waits for a list of a board that has it', async ({ world }) => {
   const { id } = await world.project()
   const milestone = (await world.root.post(`/projects/${id}/milestones`, { title: '1.0' })).json
@@ -241,6 +361,22 @@ test('a milestone is not locked yet while its deletion waits for a list of a boa
     const waiting = world.root.delete(`/projects/${id}/milestones/${milestone.id}`)
     await world.waitsForLock(1)
     return { waiting, unlocked: await isUnlocked(tx, 'milestones', milestone.id, 'key share') }
+  })
+  expect((await waiting).status).toBe(204)
+  expect(unlocked).toBe(true)
+})
+
+test('an issue is not locked yet while its deletion waits for the project that counts it, as one whose text refers to it is created', async ({
+  world,
+}) => {
+  const project = await world.project()
+  const { id, iid } = (await world.root.post(`/projects/${project.id}/issues`, { title: 'Issue' })).json
+  const { waiting, unlocked } = await world.db.transaction(async (tx) => {
+    await lockRow(tx, 'projects', project.id, 'no key update')
+    await lockRowsOf(tx, 'issue_counts', 'project_id', project.id)
+    const waiting = world.root.delete(`/projects/${project.id}/issues/${iid}`)
+    await world.waitsForLock(1)
+    return { waiting, unlocked: await isUnlocked(tx, 'issues', id, 'key share') }
   })
   expect((await waiting).status).toBe(204)
   expect(unlocked).toBe(true)

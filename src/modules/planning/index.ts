@@ -56,6 +56,7 @@ export { Milestone, MilestoneSchema, milestoneRecord } from './milestones/entity
 export {
   copyLeftMilestones,
   followMilestonesOfIssues,
+  lockWithLeft,
   milestoneReactionsOf,
   replaceLeftMilestonesOfIssues,
 } from './milestones/move-queries.ts'

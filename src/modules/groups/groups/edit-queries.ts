@@ -53,27 +53,53 @@ export const visibilitiesInside = async (
     `,
   ))!
 
-/** Waits for changes of the projects inside a group, such as an import into one of them. */
-export const awaitProjectsInside = (tx: Tx, groupId: number): Promise<number> =>
-  tx.run(sql`
-    select
-    from namespaces g
-      join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
-      join projects p on p.namespace_id = d.id
-    where g.id = ${groupId}
-    order by p.id
-    for share of p
-  `)
+/** The projects inside a group that a transaction changes now, such as an import into one of them. Unlocked ones are locked until the end. */
+export const projectsInChange = async (tx: Tx, groupId: number): Promise<number[]> => {
+  const rows = await tx.rows(
+    { id: integer },
+    sql`
+      with inside as materialized (
+        select p.id
+        from namespaces g
+          join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+          join projects p on p.namespace_id = d.id
+        where g.id = ${groupId}
+      ),
+      unlocked as (select p.id from projects p join inside i on i.id = p.id for share of p skip locked)
+      select id
+      from inside
+      where id not in (select id from unlocked)
+      order by id
+    `,
+  )
+  return rows.map(({ id }) => id)
+}
 
-/** Waits for what keeps a group or those below it in their place, such as an import into one of them. */
-export const awaitPlacesInside = (tx: Tx, groupId: number): Promise<number> =>
-  tx.run(sql`
-    select
-    from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
-    where g.id = ${groupId}
-    order by d.id
-    for update of d
-  `)
+export const awaitProject = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`select from projects where id = ${id} for share`)
+
+/** A group and those below it that a transaction changes or keeps in its place now. Unlocked ones are locked until the end. */
+export const placesHeld = async (tx: Tx, groupId: number): Promise<number[]> => {
+  const rows = await tx.rows(
+    { id: integer },
+    sql`
+      with inside as materialized (
+        select d.id
+        from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+        where g.id = ${groupId}
+      ),
+      unlocked as (select d.id from namespaces d join inside i on i.id = d.id for update of d skip locked)
+      select id
+      from inside
+      where id not in (select id from unlocked)
+      order by id
+    `,
+  )
+  return rows.map(({ id }) => id)
+}
+
+export const awaitPlace = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`select from namespaces where id = ${id} for update`)
 
 /** Makes the creator of new groups their owner. */
 export const insertOwner = (tx: Tx, groupIds: readonly number[], userId: number): Promise<number> =>

@@ -149,6 +149,8 @@ async function write(
 ): Promise<void> {
   const attributes = attributesOf(input)
   const changed = changedNames(held, { ...attributes, path: input.path })
+  // If only the name changes, the same routes are claimed again, which is harmless.
+  if (renames(held, input)) await retireRoutes(tx, held.traversal_ids)
   if (changed.length > 0) await updateGroupAttributes(tx, held.id, attributes)
   if (avatar !== undefined && (await saveAvatar(tx, 'group', held.id, avatar))) changed.push('avatar')
   if (changed.length === 0) return
@@ -167,8 +169,6 @@ async function rename(tx: Tx, held: GroupRow, parent: GroupRow | undefined, inpu
     fullPath: parent ? `${parent.full_path}/${path}` : path,
     fullName: parent ? `${parent.full_name} / ${name}` : name,
   }
-  // If only the name changes, this claims the same routes again, which is harmless.
-  await retireRoutes(tx, held.traversal_ids)
   const from = { fullPath: held.full_path, fullName: held.full_name }
   const violation = await renameTree(tx, held.traversal_ids, from, to)
   if (violation !== undefined) throw invalidFields({ path: [violation] })

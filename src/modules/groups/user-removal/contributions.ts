@@ -8,8 +8,10 @@ export type Contribution = {
   readonly column: string
   /** The primary key, unless it is `id`. Rows are locked in its order. */
   readonly key?: 'id' | 'project_id' | 'token'
-  /** The issue that a trigger changes with the deletion of a row; it is locked before. */
-  readonly countedBy?: 'issue_id'
+  /** The issue or project whose counts a trigger changes with the deletion of a row; it is locked before. */
+  readonly countedBy?: 'issue_id' | 'project_id'
+  /** The column of the same table with which other rows refer to a row. These are locked before it is deleted, as by an edit of them. */
+  readonly referredBy?: 'parent_id'
   readonly hard: 'deleted' | 'anonymized'
   /** The rows lose their user without `hard_delete`, too: who closed or merged something is shown only while the account exists. */
   readonly soft?: 'anonymized'
@@ -44,6 +46,7 @@ export const contributions: readonly Contribution[] = [
   {
     table: 'epics',
     column: 'author_id',
+    referredBy: 'parent_id',
     hard: 'deleted',
     deleted: {
       kind: 'epic_deleted',
@@ -57,6 +60,7 @@ export const contributions: readonly Contribution[] = [
   {
     table: 'issues',
     column: 'author_id',
+    countedBy: 'project_id',
     hard: 'deleted',
     deleted: {
       kind: 'issue_deleted',

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { inBatches } from '../../../db/batches.ts'
+import { violatedUnique } from '../../../db/violations.ts'
 import type { NewEvent } from '../../../events/catalogue.ts'
 import { emitAll } from '../../../events/log.ts'
 import { deleteEventsAbout, forgetActor } from '../../../events/retention.ts'
@@ -28,14 +29,37 @@ async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Pro
       continue
     }
     const to = placeholder === undefined ? 'delete' : { placeholder }
-    const { once } = contribution
-    if (once && placeholder !== undefined)
-      await inBatches((size) => dropSome(ctx.db, contribution, once, userId, placeholder, size))
-    await inBatches((size) =>
-      to === 'delete' && contribution.deleted
-        ? deleteWithEvents(ctx, contribution, contribution.deleted, userId, size)
-        : settleSome(ctx.db, contribution, userId, to, size),
-    )
+    const { once, deleted } = contribution
+    if (once && placeholder !== undefined) await giveOnce(ctx, contribution, once, userId, placeholder)
+    else
+      await inBatches((size) =>
+        to === 'delete' && deleted
+          ? deleteWithEvents(ctx, contribution, deleted, userId, size)
+          : settleSome(ctx.db, contribution, userId, to, size),
+      )
+  }
+}
+
+/** After each, one row more is dropped: more errors have another cause. */
+const mostAttempts = 100
+
+/** Gives the placeholder account the rows of the user that it does not have, and drops the others. */
+async function giveOnce(
+  ctx: Ctx,
+  contribution: Contribution,
+  once: readonly string[],
+  userId: number,
+  placeholder: number,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    await inBatches((size) => dropSome(ctx.db, contribution, once, userId, placeholder, size))
+    try {
+      await inBatches((size) => settleSome(ctx.db, contribution, userId, { placeholder }, size))
+      return
+    } catch (error) {
+      // The removal of another user has just given it the same, which is dropped now.
+      if (violatedUnique(error) === undefined || attempt === mostAttempts) throw error
+    }
   }
 }
 

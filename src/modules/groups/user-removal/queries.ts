@@ -69,6 +69,22 @@ export async function lockSpace(tx: Tx, userId: number): Promise<void> {
   await lockToHide(tx, sql`d.owner_id = ${userId}`)
 }
 
+/**
+ * Locks the merge requests that are merged automatically for a user, after their projects, as comments on them do. Before the account, to
+ * which these comments refer.
+ */
+export async function lockAutoMerges(tx: Tx, userId: number): Promise<void> {
+  const waiting = sql`m.auto_merge_user_id = ${userId} and m.state = 'opened'`
+  await tx.run(sql`
+    select
+    from projects p
+    where p.id = any(array(select m.project_id from merge_requests m where ${waiting}))
+    order by p.id
+    for key share
+  `)
+  await tx.run(sql`select from merge_requests m where ${waiting} order by m.id for no key update`)
+}
+
 /** Hides the personal namespaces of the users and the projects there. */
 export async function markSpacesDeleting(tx: Tx, userIds: readonly number[]): Promise<void> {
   const own = sql`d.owner_id = any(${userIds}::bigint[])`
@@ -86,14 +102,16 @@ export const personalNamespace = (
     sql`select id, traversal_ids from namespaces where owner_id = ${userId}`,
   )
 
-type Column = Pick<Contribution, 'table' | 'column' | 'key' | 'countedBy'>
+type Column = Pick<Contribution, 'table' | 'column' | 'key' | 'countedBy' | 'referredBy'>
+
+const countingTables = { issue_id: 'issues', project_id: 'projects' } as const
 
 /**
  * Begins a statement: `found` has the keys of at most `limit` rows of the user, `held` those that are locked, in the order of these keys. If they are
- * deleted, issues that count them are locked before.
+ * deleted, what counts them and then what refers to them is locked before.
  */
 const withHeld = (
-  { table, column, key = 'id', countedBy }: Column,
+  { table, column, key = 'id', countedBy, referredBy }: Column,
   userId: number,
   limit: number,
   { deletes, which = sql`true` }: { readonly deletes: boolean; readonly which?: Sql },
@@ -104,20 +122,30 @@ const withHeld = (
     deletes && countedBy
       ? sql`
         select
-        from issues
+        from ${raw(countingTables[countedBy])}
         where id = any(array(select r.${raw(countedBy)} from ${raw(table)} r where ${isFound}))
         order by id
         for no key update
       `
       : sql`select`
+  const referring =
+    deletes && referredBy
+      ? sql`
+        select
+        from ${raw(table)} t cross join (select count(*) from counting) as counted
+        where t.${raw(referredBy)} = any(array(select key from found))
+        order by t.id
+        for no key update of t
+      `
+      : sql`select from (select count(*) from counting) as counted`
   return sql`
     with found as materialized (
       select r.${raw(key)} as key from ${raw(table)} r where ${isOfUser} and ${which} limit ${literal(limit)}
     ),
-    counting as materialized (${counting}),
+    counting as materialized (${counting}), referring as materialized (${referring}),
     held as materialized (
       select r.${raw(key)} as key
-      from ${raw(table)} r cross join (select count(*) from counting) as counted
+      from ${raw(table)} r cross join (select count(*) from referring) as referred
       where ${isFound} and ${isOfUser}
       order by r.${raw(key)} for ${raw(deletes ? 'update' : 'no key update')} of r
     )

@@ -16,6 +16,7 @@ import { removeUser } from './jobs.ts'
 import {
   deleteMemberships,
   lockAccount,
+  lockAutoMerges,
   lockSpace,
   markSpacesDeleting,
   personalNamespace,
@@ -40,6 +41,7 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
       if (group) await removeHeld(tx, group, ctx.actor!.id)
     }
     await lockSpace(tx, userId)
+    await lockAutoMerges(tx, userId)
     // Last, because what others add to these groups and projects refers to its author. The account of a ghost has none of them.
     const held = await lockAccount(tx, userId)
     if (!held) throw notFound('User')

@@ -9,6 +9,7 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { lacksRoom } from '../../../kernel/full-disk.ts'
+import { holdPlace } from '../../groups/index.ts'
 import {
   initialBranch,
   lockState,
@@ -99,6 +100,8 @@ async function settle(ctx: Ctx, projectId: number, { repo, place, filling, also 
   const facts = await repositoryFacts(repo, branch)
   const wantsSketches = await needsSketches(repo)
   await ctx.transaction(async (tx) => {
+    // The second change of the project in a transaction locks its namespace, which a transfer locks before the project.
+    await holdPlace(tx, { of: 'project', id: projectId })
     // What holds the lock of access adds members to the project, and must not wait for the records of an archive.
     if (!(await lockState(tx, projectId)) || !(await finishImport(tx, projectId, branch))) return
     if (branch !== null && !filling.bringsProtections)

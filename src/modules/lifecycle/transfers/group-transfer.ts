@@ -22,7 +22,6 @@ import {
   namespacePathViolations,
   namespacePlaced,
   renameTree,
-  retireRoutes,
 } from '../../namespaces/index.ts'
 import { withAudiencesLowered } from '../../projects/index.ts'
 import { replaceLeftBehind } from './left-behind.ts'
@@ -58,7 +57,6 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
     const [misplaced] = namespacePathViolations(held.path, parent !== undefined)
     if (misplaced !== undefined) throw refuse(`Path ${misplaced}.`)
 
-    await retireRoutes(tx, held.traversal_ids)
     await moveTree(tx, held.traversal_ids, parent)
     const traversalIds = [...above, held.id]
     const fullPath = parent ? `${parent.full_path}/${held.path}` : held.path

@@ -2,6 +2,7 @@ import type { Tx } from '../../../db/db.ts'
 import { integer, type RowOf } from '../../../db/row.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
 import { insideOf } from '../access-index/queries.ts'
+import { retireRoutes } from './rename-queries.ts'
 
 /** Puts it away for some days, after which a job removes it. */
 export const markGroupForDeletion = (tx: Tx, id: number): Promise<number> =>
@@ -47,7 +48,7 @@ export const lockSharingBelow = (tx: Tx, traversalIds: readonly number[]): Promi
     update namespaces d set share_with_group_lock = true where not d.share_with_group_lock and ${insideOf(traversalIds)}
   `)
 
-/** Hangs a group with all below it under another, or at the top. Full names and routes are given apart. */
+/** Hangs a group with all below it under another, or at the top, and retires its routes. `renameTree` gives it full names and routes. */
 export async function moveTree(
   tx: Tx,
   traversalIds: readonly number[],
@@ -56,6 +57,7 @@ export async function moveTree(
   const id = traversalIds.at(-1)!
   // An update alone would not wait for those that keep a place (`holdPlace` of `groups`).
   await tx.run(sql`select from namespaces d where ${insideOf(traversalIds)} order by d.id for update`)
+  await retireRoutes(tx, traversalIds)
   await tx.run(sql`
     update namespaces d
     set parent_id = case when d.id = ${id} then ${parent?.id ?? null}::bigint else d.parent_id end,

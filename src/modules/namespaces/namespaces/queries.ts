@@ -38,7 +38,7 @@ export async function claimRoute(
 
 /** Turns the current paths of a project into redirects, so that a new path can be claimed. */
 export const retireProjectRoute = (tx: Tx, projectId: number): Promise<number> =>
-  tx.run(sql`update routes set redirect = true where project_id = ${projectId}`)
+  tx.run(sql`update routes set redirect = true where project_id = ${projectId} and not redirect`)
 
 export const namespaceRow = {
   id: integer,

@@ -7,17 +7,6 @@ import { idsInside, insideOf } from '../access-index/queries.ts'
 import { fullPathViolations } from './names.ts'
 import { wikiPathTaken } from './queries.ts'
 
-/** Turns the paths of a namespace and its descendants into redirects, so that new paths can be claimed. */
-export const retireRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
-  tx.run(sql`
-    update routes
-    set redirect = true
-    where namespace_id in (${idsInside(traversalIds)})
-      or project_id in (
-        select p.id from projects p join namespaces d on d.id = p.namespace_id where ${insideOf(traversalIds)}
-      )
-  `)
-
 /**
  * Locks the namespaces, then the projects that a rename writes: those inside, whose paths follow, and those shared with one of the groups,
  * whose records name it.
@@ -40,6 +29,25 @@ async function lockRenamed(tx: Tx, traversalIds: readonly number[]): Promise<voi
 }
 
 /**
+ * Locks what the rename changes, and turns the paths of a namespace and its descendants into redirects, so that new paths can be claimed. Before
+ * the first change of a row: a trigger touches the projects that are shared with a group whose name changes.
+ */
+export async function retireRoutes(tx: Tx, traversalIds: readonly number[]): Promise<void> {
+  await lockRenamed(tx, traversalIds)
+  await tx.run(sql`
+    update routes
+    set redirect = true
+    where not redirect
+      and (
+        namespace_id in (${idsInside(traversalIds)})
+        or project_id in (
+          select p.id from projects p join namespaces d on d.id = p.namespace_id where ${insideOf(traversalIds)}
+        )
+      )
+  `)
+}
+
+/**
  * Changes path or name of a namespace, and the full paths and names of its descendants. Returns an error message if a
  * new full path is taken or too long; the caller must then roll back. Old routes must be retired first.
  */
@@ -51,7 +59,6 @@ export async function renameTree(
 ): Promise<string | undefined> {
   const inside = insideOf(traversalIds)
   const id = traversalIds.at(-1)!
-  await lockRenamed(tx, traversalIds)
   await tx.run(sql`
     update namespaces d
     set path = case when d.id = ${id} then ${to.path} else d.path end,

@@ -91,7 +91,8 @@ export async function editIssue(ctx: Ctx, subject: IssueSubject, given: IssueEdi
   }
   const epicId = await chosenEpic(ctx, subject.project, edit)
   await ctx.transaction(async (tx) => {
-    if (epicId || edit.labels || edit.add_labels) await holdPlace(tx, { of: 'project', id: subject.project_id })
+    if (epicId || edit.labels || edit.add_labels || edit.milestone_id)
+      await holdPlace(tx, { of: 'project', id: subject.project_id })
     // Before the issue, as a change of visibility locks both: its trigger copies that to the issue. Triggers lock it for both changes.
     const { confidential, state_event } = edit
     if (state_event || (confidential != null && confidential !== subject.confidential))

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Tx } from '../../../db/db.ts'
 import { date, integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
-import { raw, sql } from '../../../db/sql.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { scheduledTypes, tableOf } from '../../discussion/index.ts'
 import { around, heldBy, holderIds, type ProjectOrGroupHolder } from '../../groups/index.ts'
 import { within } from '../../namespaces/index.ts'
@@ -91,6 +91,27 @@ export async function deleteMilestone(tx: Tx, id: number): Promise<void> {
 export const isTitleTaken = (tx: Tx, holder: ProjectOrGroupHolder, caller: Caller, title: string): Promise<boolean> =>
   tx.exists(sql`select from milestones ms where ms.title = ${title} and ${around('ms', holder, caller)} limit 1`)
 
+/** Condition on a milestone `ms`: it belongs to a project below a group and has this title. */
+const isBelow = (groupId: number, title: Sql): Sql => sql`
+  ms.title = ${title}
+  and ms.project_id in (
+    select p.id
+    from projects p
+      join namespaces n on n.id = p.namespace_id
+      join namespaces g on g.id = ${groupId} and ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
+  )
+`
+
+/** Before a milestone is promoted to the group: locks those that have the same title, among which it is, in the order of their ids. */
+export const lockAlike = (tx: Tx, groupId: number, id: number): Promise<number> =>
+  tx.run(sql`
+    select
+    from milestones ms
+    where ${isBelow(groupId, sql`(select title from milestones where id = ${id})`)}
+    order by ms.id
+    for no key update
+  `)
+
 /**
  * Milestones with this title in projects below a group, locked until they are deleted. What has them is locked before: who takes it out of its milestone locks
  * it, and then refers to that.
@@ -98,16 +119,7 @@ export const isTitleTaken = (tx: Tx, holder: ProjectOrGroupHolder, caller: Calle
 export async function lockMilestonesBelow(tx: Tx, groupId: number, title: string): Promise<number[]> {
   const rows = await tx.rows(
     { id: integer },
-    sql`
-      select ms.id
-      from milestones ms
-        join projects p on p.id = ms.project_id
-        join namespaces n on n.id = p.namespace_id
-        join namespaces g on g.id = ${groupId} and ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
-      where ms.title = ${title}
-      order by ms.id
-      for no key update of ms
-    `,
+    sql`select ms.id from milestones ms where ${isBelow(groupId, sql`${title}`)} order by ms.id for no key update`,
   )
   const ids = rows.map(({ id }) => id)
   await lockWithMilestone(tx, ids)

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { join, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
-import { columnOf, type ScheduledType, scheduledTypes, tableOf } from '../../discussion/index.ts'
+import { columnOf, labelsTableOf, type ScheduledType, scheduledTypes, tableOf } from '../../discussion/index.ts'
 import { type Moved, reaching } from '../../groups/index.ts'
 import { nextNumbers } from '../../projects/index.ts'
 
@@ -57,6 +57,41 @@ export const replacementsOf = (moved: Moved): Sql => sql`
     left join namespaces g on g.id = ms.namespace_id
   order by used.project_id, used.milestone_id, ms.project_id is null, cardinality(g.traversal_ids) desc
 `
+
+/**
+ * After the copies are made: locks the milestones that replace others, then the issues and merge requests of moved projects that have labels
+ * or milestones of groups that are left. Two passes replace these; a change of a due date locks the same in this order.
+ */
+export async function lockWithLeft(tx: Tx, moved: Moved): Promise<void> {
+  const { projects, leftGroups } = moved
+  await tx.run(sql`
+    select
+    from milestones
+    where id = any(array(select r.new_id from (${replacementsOf(moved)}) as r))
+    order by id
+    for share
+  `)
+  for (const type of scheduledTypes)
+    await tx.run(sql`
+      select
+      from ${tableOf(type)} r
+      where r.id = any(
+        array(
+          select m.id
+          from milestones ms join ${tableOf(type)} m on m.milestone_id = ms.id
+          where ms.namespace_id = any(${leftGroups}::bigint[]) and m.project_id in (${projects})
+          union
+          select m.id
+          from labels l
+            join ${labelsTableOf(type)} ml on ml.label_id = l.id
+            join ${tableOf(type)} m on m.id = ml.${columnOf(type)}
+          where l.namespace_id = any(${leftGroups}::bigint[]) and m.project_id in (${projects})
+        )
+      )
+      order by r.id
+      for no key update
+    `)
+}
 
 /** The moved projects. */
 export const projectsOf = ({ projectId, groupId }: { readonly projectId?: number; readonly groupId?: number }): Sql =>

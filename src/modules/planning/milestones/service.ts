@@ -14,6 +14,7 @@ import {
   type HeldMilestone,
   insertMilestone,
   isTitleTaken,
+  lockAlike,
   lockMilestone,
   lockMilestonesBelow,
   type MilestoneValues,
@@ -157,6 +158,7 @@ export async function promoteMilestone(ctx: Ctx, project: ProjectSubject, id: nu
   const made = await ctx
     .transaction(async (tx) => {
       const holder = await holdGroupAround(tx, ctx, project.id, 'Project does not belong to a group.')
+      await lockAlike(tx, holder.id, id)
       const held = await lockOwn(tx, own, id)
       await requireOfGroup({ ...ctx, db: tx }, holder.id, 'admin_milestone')
       if (await isTitleTaken(tx, holder, ctx.actor, held.title)) throw invalid(`Title ${used}`)

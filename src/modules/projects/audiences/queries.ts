@@ -6,7 +6,7 @@ import { within } from '../../namespaces/index.ts'
 /** A project, or all those in a namespace or below it. */
 export type Place = { readonly projectId: number } | { readonly namespaceId: number }
 
-/** A table whose rows have the audience of their project, which triggers keep (`copy_audience`, `copy_audience_to_issues`). */
+/** A table whose rows have the audience of their project, which triggers keep (`copy_audience_to_issues`, `copy_audience_to_merge_requests`). */
 export type FollowingTable = {
   readonly table: string
   readonly level: string
@@ -71,6 +71,21 @@ export const rowsAbove = async (
       `,
     )
   ).map(({ id }) => id)
+
+/**
+ * Locks what a change of several projects gives a smaller audience: the triggers lock the rows of one project after those of another,
+ * whatever their ids.
+ */
+export async function lockAudiences(tx: Tx, projectIds: readonly number[], audience: number): Promise<void> {
+  for (const { table } of followingTables)
+    await tx.run(sql`
+      select
+      from ${raw(table)}
+      where project_id = any(${projectIds}::bigint[]) and audience > ${audience}
+      order by id
+      for no key update
+    `)
+}
 
 /** Lowers the audience of these rows, which it locks in the order of their ids. */
 export const lowerAudience = (

@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Db, Tx } from '../../../db/db.ts'
-import { nullable, type RowOf, text } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { nullable, text } from '../../../db/row.ts'
+import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { RootFiles } from './root-files.ts'
 
 /**
@@ -42,7 +41,19 @@ export const recordPush = async (
     refCount,
   }: { firstBranch: string | undefined; rootFiles: RootFiles | undefined; refCount: number },
 ): Promise<string | null | undefined> => {
-  const project = await tx.row(
+  const active = sql`
+    last_activity_at = case when last_activity_at < now() - ${activityInterval} then now() else last_activity_at end
+  `
+  const first = firstBranch ?? null
+  const { readmePath, licensePath, licenseKey } = rootFiles ?? { readmePath: null, licensePath: null, licenseKey: null }
+  const hasRootFiles = sql`
+    (readme_path, license_path, license_key) is not distinct from (${readmePath}, ${licensePath}, ${licenseKey})
+  `
+  const changesFiles = rootFiles
+    ? sql`, readme_path = ${readmePath}, license_path = ${licensePath}, license_key = ${licenseKey}`
+    : empty
+  // Rows of other columns than the last activity stay cached.
+  const kept = await tx.row(
     pushedRow,
     sql`
       with counted as (
@@ -51,41 +62,30 @@ export const recordPush = async (
         on conflict (project_id) do update set pushes = h.pushes + excluded.pushes
       )
       update projects
-      set last_activity_at = case
-        when last_activity_at < now() - ${activityInterval} then now()
-        else last_activity_at
-      end
-      where id = ${projectId} and not deleting
-      returning default_branch, readme_path, license_path, license_key
+      set ${active}
+      where id = ${projectId}
+        and not deleting
+        and (default_branch is not null or ${first}::text is null)
+        and ${rootFiles ? hasRootFiles : sql`true`}
+      returning default_branch
     `,
   )
-  if (!project) return undefined
-  const branch = project.default_branch ?? firstBranch ?? null
-  const { readmePath, licensePath, licenseKey } = rootFiles ?? rootFilesOf(project)
-  const after = { default_branch: branch, readme_path: readmePath, license_path: licensePath, license_key: licenseKey }
-  // Rows of other columns than the last activity stay cached.
-  if (!isDeepStrictEqual({ ...project }, after))
-    await tx.run(sql`
-      update projects
-      set default_branch = ${branch}, readme_path = ${readmePath}, license_path = ${licensePath},
-        license_key = ${licenseKey}
-      where id = ${projectId}
-    `)
-  return branch
+  // Not a second update of the row: that would lock what it refers to, such as the namespace, after the project.
+  const project =
+    kept ??
+    (await tx.row(
+      pushedRow,
+      sql`
+        update projects
+        set ${active}, default_branch = coalesce(default_branch, ${first}) ${changesFiles}
+        where id = ${projectId} and not deleting
+        returning default_branch
+      `,
+    ))
+  return project?.default_branch
 }
 
-const pushedRow = {
-  default_branch: nullable(text),
-  readme_path: nullable(text),
-  license_path: nullable(text),
-  license_key: nullable(text),
-}
-
-const rootFilesOf = (row: RowOf<typeof pushedRow>): RootFiles => ({
-  readmePath: row.readme_path,
-  licensePath: row.license_path,
-  licenseKey: row.license_key,
-})
+const pushedRow = { default_branch: nullable(text) }
 
 export type RepositoryFacts = RootFiles & {
   readonly commitCount: number

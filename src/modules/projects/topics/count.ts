@@ -1,4 +1,6 @@
+import { visibilities } from '../../../access/levels.ts'
 import type { Tx } from '../../../db/db.ts'
+import { lockAudiences } from '../audiences/queries.ts'
 import {
   addToTopics,
   lockForksAbove,
@@ -12,20 +14,21 @@ import {
 } from './count-queries.ts'
 
 /**
- * Runs `change`, which changes topics of projects, or visibility or deletion (`changingAudience`), and updates the counts of their
- * topics. It gets the ids of the projects, which are locked, and must change no others. If it lowers visibility, `visibility` is the new
- * one: the database then also lowers forks (trigger `lower_forks`).
+ * Runs `change`, which changes topics of projects, and updates the counts of their topics. It gets the ids of the projects, which are
+ * locked, and must change no others.
  */
 export async function countingTopics<T>(
   tx: Tx,
   which: ProjectCondition,
   change: (ids: readonly number[]) => Promise<T>,
-  visibility?: number,
 ): Promise<T> {
   const ids = await lockProjectsWhere(tx, which)
-  const affected = visibility === undefined ? ids : await withForks(tx, ids, visibility)
+  return counted(tx, ids, () => change(ids))
+}
+
+async function counted<T>(tx: Tx, affected: readonly number[], change: () => Promise<T>): Promise<T> {
   const before = await topicCounts(tx, affected)
-  const result = await change(ids)
+  const result = await change()
   await changeCounts(tx, before, await topicCounts(tx, affected))
   return result
 }
@@ -35,7 +38,8 @@ const audienceMs = 5 * 60_000
 
 /**
  * As `countingTopics`, for a change of visibility or deletion: triggers write all issues and merge requests of the projects, whose `audience`
- * follows them, in the statement of the change.
+ * follows them, in the statement of the change. If it lowers visibility, `visibility` is the new one: the database then also lowers forks
+ * (trigger `lower_forks`).
  */
 export async function changingAudience<T>(
   tx: Tx,
@@ -44,7 +48,10 @@ export async function changingAudience<T>(
   visibility?: number,
 ): Promise<T> {
   await tx.allowLongStatements(audienceMs)
-  return countingTopics(tx, which, change, visibility)
+  const ids = await lockProjectsWhere(tx, which)
+  const affected = visibility === undefined ? ids : await withForks(tx, ids, visibility)
+  if (affected.length > 1) await lockAudiences(tx, affected, visibility ?? visibilities.private)
+  return counted(tx, affected, () => change(ids))
 }
 
 /** As `changingAudience`, for a deletion, which their sources count. */
