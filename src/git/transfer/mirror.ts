@@ -162,7 +162,9 @@ const maxSaid = 300
 const saidByRemote = (output: string): string =>
   output
     .split('\n')
-    .flatMap((line) => /^remote: *(.*\S)/.exec(line)?.[1] ?? [])
+    .filter((line) => line.startsWith('remote:'))
+    .map((line) => line.slice('remote:'.length).trim())
+    .filter((said) => said !== '')
     .join(' ')
     .slice(0, maxSaid)
 
