@@ -101,6 +101,12 @@ export const registryDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => joi
 /** Folder for mails without a mail server. */
 export const mailsDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'mails')
 
+/** Folder of the repositories; modules/projects/repositories/location.ts describes its layout. */
+export const repositoriesDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'repositories')
+
+/** File of the keys that encrypt secrets in the database. */
+export const secretsFile = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'secrets.keys')
+
 /** Invalid settings. `mistakes` has one sentence per setting; the message lists all. */
 export class ConfigError extends Error {
   override name = 'ConfigError'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
-import { repositoriesDir } from '../../src/app.ts'
+import { repositoriesDir } from '../../src/config.ts'
 import { repositoryDir } from '../../src/modules/projects/repositories/location.ts'
 import { projectRow } from '../tables/projects.ts'
 import { movedRefs, pushesInState } from '../tables/pushes.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { projectRow } from '../../../../test/tables/projects.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
-import { repositoriesDir } from '../../../app.ts'
+import { repositoriesDir } from '../../../config.ts'
 import { writeKey } from '../../../git/repository/project-key.ts'
 import { repositoryDir } from '../../projects/repositories/location.ts'
 

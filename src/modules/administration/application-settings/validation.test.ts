@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
-import { repositoriesDir } from '../../../app.ts'
+import { repositoriesDir } from '../../../config.ts'
 import { certificate, change, errorOf, keyOfCertificate, otherKey, path, refusal } from './testing.ts'
 
 describe('settings that require others', () => {

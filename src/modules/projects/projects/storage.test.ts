@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { test, unique } from '../../../../test/world.ts'
-import { repositoriesDir } from '../../../app.ts'
+import { repositoriesDir } from '../../../config.ts'
 
 test('administrators choose the storage of a new project; for others the parameter has no effect', async ({
   world,
