@@ -1,4 +1,5 @@
-import { type Config, ConfigError } from '../config.ts'
+import type { Config } from '../config.ts'
+import { ConfigError } from '../environment.ts'
 import { holderOf } from './data-dir.ts'
 import { checkBackup } from './doctor-backup.ts'
 import { checkBlobs } from './doctor-blobs.ts'

@@ -1,7 +1,7 @@
 import { getSystemErrorMap } from 'node:util'
 import { StoreUnavailable } from '../blobs/blob-store.ts'
-import { ConfigError } from '../config.ts'
 import { DatabaseLost, toConnectionError } from '../db/connection-errors.ts'
+import { ConfigError } from '../environment.ts'
 import { Failure } from '../kernel/failure.ts'
 import { isDiskFull } from '../kernel/full-disk.ts'
 
