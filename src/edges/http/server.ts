@@ -1,24 +1,22 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
-import { withoutJsonSuffix } from '../../kernel/json-suffix.ts'
-import { isAnonymous } from './abandoned-requests.ts'
-import { allHeaders, sendEmpty } from './answer.ts'
+import { allHeaders } from './answer.ts'
 import { continueWhenRead } from './body/expected-body.ts'
 import { discardLateBody, endMalformed, type LateBodyLimits } from './body/late-body.ts'
 import { UnsupportedContent } from './body/unsupported-content.ts'
 import type { HttpContext } from './context.ts'
-import { apiPrefix } from './declared.ts'
 import { onEnd } from './disconnect.ts'
-import { beginExchange, noRoute, preflightHeaders } from './exchange.ts'
+import { beginExchange, noRoute } from './exchange.ts'
 import { fail } from './fail.ts'
-import { malformedPath, oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
+import { malformedPath } from './failures.ts'
 import { type HttpLimits, httpLimits } from './limits.ts'
 import { mount } from './mount.ts'
-import { exceedsPathLimit, type Limited, sendTooMany } from './rate-limit.ts'
+import { refuseEarly } from './refuse-early.ts'
 import { logAnswer } from './request-log.ts'
-import { sitePathOf, splitTarget } from './target.ts'
+import { sitePathOf } from './target.ts'
+import { answerUnmatched } from './unmatched.ts'
 
 /** Compat: gitlab4j sends PATCH as POST with this header. */
 function overrideMethod(req: IncomingMessage): void {
@@ -43,18 +41,6 @@ function reduceTarget(req: IncomingMessage): void {
 function belowSite(target: string, sitePath: string): string {
   const rest = target.slice(sitePath.length)
   return target.startsWith(sitePath) && /^([/?]|$)/.test(rest) ? (rest.startsWith('/') ? rest : `/${rest}`) : target
-}
-
-/**
- * Normalizes a path that matched no route: removes `.json` and repeated slashes, which clients produce when they omit a part.
- * Routes match first, so a path that ends in a name keeps its `.json`; `served-endpoint.ts` removes it after an id. Parameters are
- * never empty, so repeated slashes are unambiguous.
- */
-function tidied(path: string): string | undefined {
-  if (!path.startsWith(`${apiPrefix}/`)) return undefined
-  const single = path.replace(/\/{2,}/g, '/')
-  const bare = withoutJsonSuffix(single) ?? single
-  return bare === path ? undefined : bare
 }
 
 /** Whether the request carries a git pack, a large file or a layer, which may take minutes. */
@@ -154,71 +140,11 @@ export function createHttpServer(
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
-  const refuse = (request: FastifyRequest, reply: FastifyReply, limited: Limited) => {
-    const exchange = beginExchange(request, reply, context.siteUrl)
-    sendTooMany(exchange, limited)
-    logAnswer(context.log, exchange, null)
-  }
-  /** True if a limit was exceeded; the response has been sent then. */
-  const refuseOverLimit = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
-    const path = request.raw.url!.split('?', 1)[0]!
-    const limited = await exceedsPathLimit(context.db, await context.settings.get(), path, request.ip)
-    if (!limited) return false
-    reply.hijack()
-    refuse(request, reply, limited)
-    return true
-  }
-  /**
-   * True when the request was refused, and answered. Only requests to the API: git clients send their first request without
-   * the credentials that they have, so theirs are refused when it is known what they may do (edges/git-http). The
-   * connection is closed, because a client that keeps it can abandon many requests at once.
-   */
-  const refuseAbandoning = (request: FastifyRequest, reply: FastifyReply): boolean => {
-    const { raw, ip } = request
-    if (!isAnonymous(raw, request.routeOptions.url)) return false
-    context.abandoned.watch(reply.raw, ip)
-    // The route of a URL with an encoded prefix, such as `/%61pi/v4`, is known only to the router.
-    if (![raw.url, request.routeOptions.url].some((path) => path?.startsWith(apiPrefix))) return false
-    const retryAfterSeconds = context.abandoned.retryAfter(ip)
-    if (retryAfterSeconds === undefined) return false
-    reply.hijack()
-    reply.raw.setHeader('connection', 'close')
-    refuse(request, reply, { retryAfterSeconds })
-    return true
-  }
-  app.addHook('onRequest', (request, reply, done) => {
-    if (refuseAbandoning(request, reply)) return
-    if (request.raw.method !== 'POST') return done()
-    refuseOverLimit(request, reply).then((refused) => {
-      if (!refused) done()
-    }, done)
-  })
-
+  refuseEarly(app, context)
   const table = mount(app, endpoints, context)
   for (const register of others) register(app)
 
-  const offered = (path: string) => {
-    const methods = table.methods(path)
-    return methods.length > 0 ? ['OPTIONS', ...methods] : methods
-  }
-  const refuseRoute = (request: FastifyRequest, reply: FastifyReply) => {
-    reply.hijack()
-    const exchange = beginExchange(request, reply, context.siteUrl, noRoute)
-    if (request.method === 'OPTIONS') return sendEmpty(exchange, 204, preflightHeaders(request.raw))
-    const { path, query } = splitTarget(request.raw.url!)
-    const bare = tidied(path)
-    if (bare !== undefined && offered(bare).length > 0) {
-      request.raw.url = query === undefined ? bare : `${bare}?${query}`
-      return app.routing(request.raw, reply.raw)
-    }
-    const verbs = offered(path)
-    fail(
-      exchange,
-      /^\/api\/v3(\/|$)/.test(path) ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(),
-      context,
-    )
-    logAnswer(context.log, exchange, null)
-  }
+  const refuseRoute = answerUnmatched(app, context, (path) => table.methods(path))
   app.setNotFoundHandler(refuseRoute)
   app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
     // An unsupported method, for which Fastify requires a content type.
