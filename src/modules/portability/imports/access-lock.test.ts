@@ -56,7 +56,9 @@ test('members are added while the transfer of a group waits for an import into i
   const { path } = await begun(world, ann, parent)
   const { added, transferred } = await whileStoring(world, async () => {
     const transferred = world.root.post(`/groups/${parent.id}/transfer`, { group_id: other.id })
-    await expect.poll(() => waitingFor(world, 'lock', 'for update of d'), { timeout: waitMs }).toHaveLength(1)
+    await expect
+      .poll(() => waitingFor(world, 'lock', 'from namespaces where id = .* for update'), { timeout: waitMs })
+      .toHaveLength(1)
     const added = await world.root.post(`/groups/${other.id}/members`, { user_id: ben.id, access_level: 30 })
     // In an object, because the import must end before the transfer can.
     return { added, transferred }
