@@ -68,8 +68,8 @@ function comparable(json: unknown, { path_with_namespace, path, name }: Compared
 }
 
 /**
- * Addresses of `GET` at which two projects answer differently, apart from ids and `fields`, with both answers. `skips` tells which endpoints
- * are not compared.
+ * Addresses of `GET` at which the responses for two projects differ, apart from ids and `fields`, with both. Endpoints in `skips` are
+ * not compared.
  */
 export async function unlikeAnswers(
   client: Client,

@@ -1,5 +1,7 @@
+import { textColumns } from './columns.ts'
 import type { Tx } from './db.ts'
 import { boolean, integer, notNull, text } from './row.ts'
+import { isSealed } from './sealed.ts'
 import { quoted } from './snapshot.ts'
 import { join, raw, type Sql, sql } from './sql.ts'
 
@@ -14,6 +16,8 @@ export async function resealRows(
   { table, id, column }: SealedColumn,
   reseal: (sealed: string, id: number) => string | Promise<string>,
 ): Promise<number> {
+  // Starts look for lost keys in such columns.
+  if (!isSealed(table, column)) throw new Error(`the name of ${table}.${column} does not say that it is encrypted`)
   let replaced = 0
   for (let after = 0; ; ) {
     const batch = await tx.rows(
@@ -53,23 +57,9 @@ export async function resealRows(
 export async function columnsContaining(tx: Tx, texts: readonly string[]): Promise<string[]> {
   if (texts.length === 0) return []
   await tx.allowLongStatements()
-  const columns = await tx.rows(
-    { table_name: text, column_name: text },
-    sql`
-      select c.relname as table_name, a.attname as column_name
-      from pg_class c join pg_attribute a on a.attrelid = c.oid
-      where c.relnamespace = current_schema()::regnamespace
-        and c.relkind = 'r'
-        and a.attnum > 0
-        and not a.attisdropped
-        and a.atttypid in ('text'::regtype, 'varchar'::regtype, 'json'::regtype, 'jsonb'::regtype)
-      order by 1, 2
-    `,
-  )
   const found: string[] = []
-  for (const [table, columnsOfTable] of Map.groupBy(columns, ({ table_name }) => table_name))
-    for (const { column_name: column } of columnsOfTable)
-      if (await containsAny(tx, raw(quoted(table)), raw(quoted(column)), texts)) found.push(`${table}.${column}`)
+  for (const { table, column } of await textColumns(tx))
+    if (await containsAny(tx, raw(quoted(table)), raw(quoted(column)), texts)) found.push(`${table}.${column}`)
   return found
 }
 

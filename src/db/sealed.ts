@@ -1,3 +1,4 @@
+import { textColumns } from './columns.ts'
 import type { Db } from './db.ts'
 import { text } from './row.ts'
 import { quoted } from './snapshot.ts'
@@ -6,30 +7,25 @@ import { raw, sql } from './sql.ts'
 /** Characters of an encrypted text up to the end of the id of its key (`kernel/secrets.ts`). */
 const prefixLength = 'v1:01234567'.length
 
+const others: ReadonlySet<string> = new Set(['two_factors.secret', 'application_settings.values'])
+
+/** Whether a column has encrypted texts, which its name says. */
+export const isSealed = (table: string, column: string): boolean =>
+  column.startsWith('sealed_') || others.has(`${table}.${column}`)
+
+/** Its rows are kept for a day; a start cannot wait until all of a busy installation are read. */
+const shortLived = 'idempotency_keys'
+
 /**
  * The ids of the keys with which secrets in the database are encrypted, each with the columns that have such values, as `table.column`.
- * Works in a database that an earlier version has migrated, and in an empty one.
+ * Works in a database that an earlier version has migrated, and in an empty one. Reads all their rows, but for responses that are kept for a day.
  */
 export async function keysOfSecrets(db: Db): Promise<Map<string, string[]>> {
-  const columns = await db.rows(
-    { table_name: text, column_name: text },
-    sql`
-      select c.relname as table_name, a.attname as column_name
-      from pg_class c join pg_attribute a on a.attrelid = c.oid
-      where c.relnamespace = current_schema()::regnamespace
-        and c.relkind = 'r'
-        and a.attnum > 0
-        and not a.attisdropped
-        and (
-          a.attname like 'sealed\_%'
-          or (c.relname, a.attname) in (('two_factors', 'secret'), ('application_settings', 'values'))
-        )
-      order by 1, 2
-    `,
-  )
   const found = new Map<string, string[]>()
-  for (const { table_name: table, column_name: column } of columns)
+  for (const { table, column } of await textColumns(db)) {
+    if (!isSealed(table, column) || table === shortLived) continue
     for (const id of await keysIn(db, table, column)) found.set(id, [...(found.get(id) ?? []), `${table}.${column}`])
+  }
   return found
 }
 

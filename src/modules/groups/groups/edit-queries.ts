@@ -53,19 +53,18 @@ export const visibilitiesInside = async (
     `,
   ))!
 
-/** The projects inside a group that a transaction changes now, such as an import into one of them. Unlocked ones are locked until the end. */
-export const projectsInChange = async (tx: Tx, groupId: number): Promise<number[]> => {
+/** Those of the rows `inside`, a query of ids, that another transaction has locked. The others are locked until the end. */
+async function lockedAmong(
+  tx: Tx,
+  table: 'projects' | 'namespaces',
+  inside: Sql,
+  lock: 'share' | 'update',
+): Promise<number[]> {
   const rows = await tx.rows(
     { id: integer },
     sql`
-      with inside as materialized (
-        select p.id
-        from namespaces g
-          join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
-          join projects p on p.namespace_id = d.id
-        where g.id = ${groupId}
-      ),
-      unlocked as (select p.id from projects p join inside i on i.id = p.id for share of p skip locked)
+      with inside as materialized (${inside}),
+      unlocked as (select r.id from ${raw(table)} r join inside i on i.id = r.id for ${raw(lock)} of r skip locked)
       select id
       from inside
       where id not in (select id from unlocked)
@@ -74,29 +73,23 @@ export const projectsInChange = async (tx: Tx, groupId: number): Promise<number[
   )
   return rows.map(({ id }) => id)
 }
+
+const groupsInside = (groupId: number): Sql => sql`
+  select d.id
+  from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+  where g.id = ${groupId}
+`
+
+/** The projects inside a group that a transaction changes now, such as an import into one of them. */
+export const projectsInChange = (tx: Tx, groupId: number): Promise<number[]> =>
+  lockedAmong(tx, 'projects', sql`select id from projects where namespace_id in (${groupsInside(groupId)})`, 'share')
 
 export const awaitProject = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`select from projects where id = ${id} for share`)
 
-/** A group and those below it that a transaction changes or keeps in its place now. Unlocked ones are locked until the end. */
-export const placesHeld = async (tx: Tx, groupId: number): Promise<number[]> => {
-  const rows = await tx.rows(
-    { id: integer },
-    sql`
-      with inside as materialized (
-        select d.id
-        from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
-        where g.id = ${groupId}
-      ),
-      unlocked as (select d.id from namespaces d join inside i on i.id = d.id for update of d skip locked)
-      select id
-      from inside
-      where id not in (select id from unlocked)
-      order by id
-    `,
-  )
-  return rows.map(({ id }) => id)
-}
+/** A group and those below it that a transaction changes or keeps in its place now. */
+export const placesHeld = (tx: Tx, groupId: number): Promise<number[]> =>
+  lockedAmong(tx, 'namespaces', groupsInside(groupId), 'update')
 
 export const awaitPlace = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`select from namespaces where id = ${id} for update`)
