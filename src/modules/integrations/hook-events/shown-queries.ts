@@ -59,7 +59,8 @@ const plannedColumns = (type: 'Issue' | 'MergeRequest') => {
 export const issueSql = (id: Sql): Sql => sql`
   select jsonb_build_object(
     ${plannedColumns('Issue')}, 'confidential', m.confidential, 'due_date', m.due_date, 'weight', m.weight,
-    'relative_position', m.relative_position, 'moved_to_id', m.moved_to_id
+    'relative_position', m.relative_position, 'moved_to_id', m.moved_to_id, 'duplicated_to_id',
+    m.duplicated_to_id
   ) as row
   from issues m
   where m.id = ${id}

@@ -43,3 +43,32 @@ test('a choice whether the source branch is deleted is a change of merge_params'
   expect(current).toEqual({})
   expect(json.changes).toEqual({ merge_params: { previous: { force_remove_source_branch: '1' }, current } })
 })
+
+test('a duplicate names the issue that it repeats, until it is reopened or that issue is deleted', async ({
+  world,
+}) => {
+  await using made = await hooked(world)
+  const { receiver, project } = made
+  const at = `/projects/${project.id}/issues`
+  const [first, issue] = [
+    (await world.root.post(at, { title: 'First' })).json,
+    (await world.root.post(at, { title: 'Again' })).json,
+  ]
+  const duplicated = async () => {
+    await world.root.post(`${at}/${issue.iid}/notes`, { body: `/duplicate #${first.iid}` })
+    const marks = (one: any) => ofKind('issue', 'update')(one) && one.json.changes.duplicated_to_id !== undefined
+    return (await receiver.request(marks)).json
+  }
+  expect(await duplicated()).toMatchObject({
+    object_attributes: { id: issue.id, state: 'closed', duplicated_to_id: first.id, updated_by_id: world.root.id },
+    changes: { duplicated_to_id: { previous: null, current: first.id } },
+  })
+  await world.root.put(`${at}/${issue.iid}`, { state_event: 'reopen' })
+  const { json: reopened } = await receiver.request(ofKind('issue', 'reopen'))
+  expect(reopened.object_attributes).toMatchObject({ state: 'opened', duplicated_to_id: null })
+  await duplicated()
+  expect((await world.root.delete(`${at}/${first.iid}`)).status).toBe(204)
+  await world.root.put(`${at}/${issue.iid}`, { title: 'Alone' })
+  const { json: alone } = await receiver.request((one) => ofKind('issue', 'update')(one) && 'title' in one.json.changes)
+  expect(alone.object_attributes).toMatchObject({ state: 'closed', duplicated_to_id: null })
+})

@@ -85,6 +85,7 @@ export type IssueRow = Planned & {
   weight: number | null
   relative_position: number | null
   moved_to_id: number | null
+  duplicated_to_id: number | null
 }
 
 export const findIssueRow = async (db: Db, id: number): Promise<IssueRow | undefined> =>

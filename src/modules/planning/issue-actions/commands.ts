@@ -1,17 +1,15 @@
 import { issuePolicy } from '../../../access/issue-policy.ts'
 import { allows } from '../../../access/policy.ts'
-import type { Ctx } from '../../../api/ctx.ts'
 import { inOneTransaction } from '../../../api/within-transaction.ts'
-import { forbidden } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { addNotesOnBothSides, type QuickActions } from '../../discussion/index.ts'
+import type { QuickActions } from '../../discussion/index.ts'
 import { loadProject } from '../../projects/index.ts'
 import { promoteIssue } from '../epic-promotions/service.ts'
 import type { LinkType } from '../issue-links/queries.ts'
 import { linkIssue } from '../issue-links/service.ts'
 import { cloneIssue, moveIssue } from '../issue-moves/service.ts'
 import { editIssue, type IssueEdit } from '../issues/edit.ts'
-import { asNamed, asNoteable } from '../issues/noteable.ts'
+import { asNoteable } from '../issues/noteable.ts'
 import { type IssueSubject, loadIssueById } from '../issues/subject.ts'
 import { tracked } from '../issues/tracked.ts'
 import {
@@ -23,6 +21,7 @@ import {
 } from '../quick-actions/command.ts'
 import { confidential, epicNamed, issuesNamed, sharedCommands } from '../quick-actions/shared.ts'
 import { dueDay } from './due-day.ts'
+import { commentable, markAsDuplicate } from './duplicates.ts'
 import { issueActionLocks } from './locks.ts'
 
 type Edit = SharedEdit & { -readonly [K in keyof Omit<IssueEdit, keyof SharedEdit>]: IssueEdit[K] }
@@ -129,26 +128,9 @@ const duplicate: IssueCommand = {
     return {
       follows: closes,
       says: `Closed this issue as a duplicate of ${argument}.`,
-      run: (context) => noteDuplicate(context, subject.issue, other),
+      run: (context) => markAsDuplicate(context, subject.issue, other),
     }
   },
-}
-
-/** An issue on which the caller may comment. */
-async function commentable(ctx: Ctx, id: number): Promise<IssueSubject | undefined> {
-  const found = await loadIssueById(id, ctx)
-  return found && allows(issuePolicy.comment, ctx.actor, found.facts) ? found : undefined
-}
-
-async function noteDuplicate(ctx: Ctx, issue: IssueSubject, other: IssueSubject): Promise<void> {
-  await ctx.transaction(async (tx) => {
-    await tx.requirePermission?.()
-    if (!(await commentable({ ...ctx, db: tx }, other.id))) throw forbidden()
-    await addNotesOnBothSides(tx, ctx.actor!.id, [
-      { on: asNamed(issue), text: (name) => `marked this issue as a duplicate of ${name}` },
-      { on: asNamed(other), text: (name) => `marked ${name} as a duplicate of this issue` },
-    ])
-  })
 }
 
 const epic: IssueCommand = {

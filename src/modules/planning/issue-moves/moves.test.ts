@@ -176,6 +176,23 @@ describe('POST /projects/:id/issues/:issue_iid/move', () => {
     })
   })
 
+  test('a moved issue that is reopened is continued nowhere else, and can move again', async ({ world }) => {
+    const { at, project } = await openIssue(world)
+    const target = await world.project()
+    expect((await move(world.root, at, target.id)).status).toBe(201)
+    expect((await world.root.put(at, { state_event: 'reopen' })).json).toMatchObject({
+      state: 'opened',
+      moved_to_id: null,
+    })
+    const again = await move(world.root, at, target.id)
+    expect(again.status).toBe(201)
+    expect((await world.root.get(at)).json).toMatchObject({
+      project_id: project.id,
+      state: 'closed',
+      moved_to_id: again.json.id,
+    })
+  })
+
   test('moves in opposite directions succeed at the same time', async ({ world }) => {
     const { rita, from, target } = await stage(world)
     const back = await openIssue(world, { project: target })

@@ -98,10 +98,23 @@ export const saveClosed = (tx: Tx, id: number, userId: number, at: Date | undefi
   `)
 
 export const saveReopened = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update issues set state = 'opened', closed_at = null, closed_by_id = null where id = ${id}`)
+  tx.run(sql`
+    update issues
+    set state = 'opened', closed_at = null, closed_by_id = null, moved_to_id = null, duplicated_to_id = null
+    where id = ${id}
+  `)
 
-/** Locks the issues that were moved to this one, which the deletion changes. They are older, and two issues are locked in the order of their ids. */
-export const lockMovedTo = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`select from issues where moved_to_id = ${id} order by id for no key update`)
+/**
+ * Locks the issue with those that were moved to it or are duplicates of it, which its deletion changes, in the order of their ids, in which two issues are
+ * locked everywhere.
+ */
+export const lockWithContinued = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`
+    select from issues where id = ${id} or moved_to_id = ${id} or duplicated_to_id = ${id} order by id for update
+  `)
+
+/** Stores of which issue, which is locked, this one is a duplicate. */
+export const saveDuplicatedTo = (tx: Tx, id: number, duplicatedToId: number): Promise<number> =>
+  tx.run(sql`update issues set duplicated_to_id = ${duplicatedToId}, updated_at = now() where id = ${id}`)
 
 export const deleteIssue = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from issues where id = ${id}`)

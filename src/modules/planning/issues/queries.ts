@@ -25,6 +25,7 @@ export const issueRow = {
   /** Seconds. */
   time_estimate: integer,
   moved_to_id: nullable(integer),
+  duplicated_to_id: nullable(integer),
   created_at: timestamp,
   updated_at: timestamp,
   /** The caller is the author or an assignee. */
@@ -36,7 +37,7 @@ export type IssueRow = RowOf<typeof issueRow>
 
 /** Of a row named `m`. */
 const columns = raw(`m.id, m.iid, m.project_id, m.title, m.description, m.author_id, m.state, m.confidential,
-  m.discussion_locked, m.milestone_id, m.due_date, m.weight, m.time_estimate, m.moved_to_id, m.created_at, m.updated_at`)
+  m.discussion_locked, m.milestone_id, m.due_date, m.weight, m.time_estimate, m.moved_to_id, m.duplicated_to_id, m.created_at, m.updated_at`)
 
 const ownOf = (caller: Caller): Sql =>
   caller === null

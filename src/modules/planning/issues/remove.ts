@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { lockState } from '../../projects/index.ts'
-import { deleteIssue, lockMovedTo } from './edit-queries.ts'
+import { deleteIssue, lockWithContinued } from './edit-queries.ts'
 import { emitIssue } from './events.ts'
 import { lockIssue } from './queries.ts'
 import { type IssueSubject, issueNotFound } from './subject.ts'
@@ -10,7 +10,7 @@ export async function removeIssue(ctx: Ctx, { id, project_id }: IssueSubject): P
   await ctx.transaction(async (tx) => {
     // Which counts its issues: who creates one locks both before an issue to which the text refers.
     await lockState(tx, project_id)
-    await lockMovedTo(tx, id)
+    await lockWithContinued(tx, id)
     const held = await lockIssue(tx, id, 'delete')
     if (!held) throw issueNotFound()
     await emitIssue(tx, id, { kind: 'issue_deleted', actorId: ctx.actor!.id, confidential: held.confidential })
