@@ -67,8 +67,8 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   container_repositories: ['deleting', 'deleted_at', 'bulk_deleted_at'],
   custom_attributes: ['user_id'],
   protected_ref_access: ['group_id'],
-  // An issue moves to another project.
-  issues: ['moved_to_id', 'audience', 'milestone_due', 'upvotes', 'label_priority'],
+  // An issue moves to another project, and can be a duplicate of one there; its notes say so.
+  issues: ['moved_to_id', 'audience', 'milestone_due', 'upvotes', 'label_priority', 'duplicated_to_id'],
   // Triggers copy them.
   issue_labels: ['noteable_state', 'noteable_audience'],
   merge_request_labels: ['noteable_state', 'noteable_audience'],
