@@ -13,3 +13,13 @@ begin
   );
 end
 $$;
+
+-- The view of issues by the time of their update has all columns of issues, a new one last.
+do $$
+begin
+  execute 'create or replace view issues_by_update as '
+    || replace(
+      pg_get_viewdef('issues_by_update'::regclass), 'FROM (issue_updates u', ', m.duplicated_to_id FROM (issue_updates u'
+    );
+end
+$$;
