@@ -28,6 +28,15 @@ describe('GET /users/:user_id/projects', () => {
       })
   })
 
+  test('projects of a private profile are listed for the user and administrators only', async ({ world }) => {
+    const [ann, bob] = [await world.user({ private_profile: true }), await world.user()]
+    const { id } = (await ann.post('/projects', { name: 'Open', visibility: 'public' })).json
+    const path = `/users/${ann.id}/projects`
+    expect([await ids(bob, path), await ids(world.anonymous, path)]).toEqual([[], []])
+    expect([await ids(ann, path), await ids(world.root, path)]).toEqual([[id], [id]])
+    expect((await bob.get(`/projects/${id}`)).status).toBe(200)
+  })
+
   test('D2-USER-PROJECTS-QUERY: projects of a user have the filters of the project list', async ({ world }) => {
     const ann = await world.user()
     const path = `/users/${ann.id}/projects`

@@ -1,7 +1,7 @@
 import { as, endpoint, variants } from '../../../api/endpoint.ts'
 import { Flag, Params } from '../../../api/params/types.ts'
 import { notFound } from '../../../kernel/failure.ts'
-import { userByIdOrName } from '../../accounts/index.ts'
+import { isPrivateTo, userByIdOrName } from '../../accounts/index.ts'
 import { accepted, instance, Message } from '../../instance/index.ts'
 import { ProjectPublic, ProjectSimple } from './basic-entity.ts'
 import { cachedProject, cachedPublicProject } from './cached.ts'
@@ -30,13 +30,20 @@ export const projectRoutes = [
     method: 'GET',
     path: '/users/:user_id/projects',
     summary: 'List projects of a user',
-    description: 'Returns the projects in the personal namespace of the user.',
+    description:
+      'Returns the projects in the personal namespace of the user. The list of a private profile is empty, except for the user and administrators.',
     subject: userByIdOrName,
     allow: 'read_user',
     params: Params(projectListFilters),
     paged: true,
     returns: variants(Project, ProjectSimple),
-    handle: ({ subject, params, page, ctx }) => projectsPage(ctx, { of: 'user', userId: subject.id }, params, page),
+    handle: ({ subject, params, page, ctx }) =>
+      projectsPage(
+        ctx,
+        isPrivateTo(ctx, subject) ? { of: 'nothing' } : { of: 'user', userId: subject.id },
+        params,
+        page,
+      ),
   }),
 
   endpoint({
