@@ -1,7 +1,7 @@
 import { endpoint, variants } from '../../../api/endpoint.ts'
 import { Params } from '../../../api/params/types.ts'
-import { isPrivateTo, userByIdOrName } from '../../accounts/index.ts'
-import { Project, ProjectSimple, projectFilters, projectsPage } from '../../projects/index.ts'
+import { userByIdOrName } from '../../accounts/index.ts'
+import { Project, ProjectSimple, projectFilters, projectsOfUser } from '../../projects/index.ts'
 import { contributedTo } from './queries.ts'
 
 export const contributedProjectRoutes = [
@@ -17,13 +17,6 @@ export const contributedProjectRoutes = [
     paged: true,
     returns: variants(Project, ProjectSimple),
     handle: ({ subject, params, page, ctx }) =>
-      projectsPage(
-        ctx,
-        isPrivateTo(ctx, subject)
-          ? { of: 'nothing' }
-          : { of: 'contributions', ids: contributedTo(ctx.actor, subject.id) },
-        params,
-        page,
-      ),
+      projectsOfUser(ctx, subject, { of: 'contributions', ids: contributedTo(ctx.actor, subject.id) }, params, page),
   }),
 ]

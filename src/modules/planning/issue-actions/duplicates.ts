@@ -1,12 +1,12 @@
 import { issuePolicy } from '../../../access/issue-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import { forbidden, rowNotFound } from '../../../kernel/failure.ts'
+import { forbidden } from '../../../kernel/failure.ts'
 import { addNotesOnBothSides } from '../../discussion/index.ts'
 import { saveDuplicatedTo } from '../issues/edit-queries.ts'
 import { emitIssue } from '../issues/events.ts'
 import { asNamed } from '../issues/noteable.ts'
-import { lockIssue, touchIssue } from '../issues/queries.ts'
+import { lockIssue } from '../issues/queries.ts'
 import { type IssueSubject, issueNotFound, loadIssueById } from '../issues/subject.ts'
 
 /** An issue on which the caller may comment. */
@@ -19,15 +19,16 @@ export async function commentable(ctx: Ctx, id: number): Promise<IssueSubject | 
 export async function markAsDuplicate(ctx: Ctx, issue: IssueSubject, other: IssueSubject): Promise<void> {
   const actorId = ctx.actor!.id
   await ctx.transaction(async (tx) => {
-    for (const id of [issue.id, other.id].toSorted((a, b) => a - b))
-      if (!(await touchIssue(tx, id))) throw rowNotFound()
-    await tx.requirePermission?.()
+    let earlier: number | null = null
+    for (const id of [issue.id, other.id].toSorted((a, b) => a - b)) {
+      const row = await lockIssue(tx, id)
+      if (!row) throw issueNotFound()
+      if (id === issue.id) earlier = row.duplicated_to_id
+    }
     if (!(await commentable({ ...ctx, db: tx }, other.id))) throw forbidden()
-    const row = await lockIssue(tx, issue.id)
-    if (!row) throw issueNotFound()
-    if (row.duplicated_to_id !== other.id) {
+    if (earlier !== other.id) {
       await saveDuplicatedTo(tx, issue.id, other.id)
-      const changes = { duplicated_to_id: [row.duplicated_to_id, other.id] } as const
+      const changes = { duplicated_to_id: [earlier, other.id] } as const
       await emitIssue(tx, issue.id, { kind: 'issue_updated', actorId, changes })
     }
     await addNotesOnBothSides(tx, actorId, [

@@ -105,15 +105,19 @@ export const saveReopened = (tx: Tx, id: number): Promise<number> =>
   `)
 
 /**
- * Locks the issue with those that were moved to it or are duplicates of it, which its deletion changes, in the order of their ids, in which two issues are
- * locked everywhere.
+ * Locks the issues that were moved to this one or are duplicates of it, which its deletion changes: the older ones before it, the newer ones after it,
+ * because issues are locked in the order of their ids.
  */
-export const lockWithContinued = (tx: Tx, id: number): Promise<number> =>
+export const lockContinued = (tx: Tx, id: number, which: 'older' | 'newer'): Promise<number> =>
   tx.run(sql`
-    select from issues where id = ${id} or moved_to_id = ${id} or duplicated_to_id = ${id} order by id for update
+    select
+    from issues
+    where (moved_to_id = ${id} or duplicated_to_id = ${id}) and id ${raw(which === 'older' ? '<' : '>')} ${id}
+    order by id
+    for no key update
   `)
 
-/** Stores of which issue, which is locked, this one is a duplicate. */
+/** Stores of which other issue this one is a duplicate. */
 export const saveDuplicatedTo = (tx: Tx, id: number, duplicatedToId: number): Promise<number> =>
   tx.run(sql`update issues set duplicated_to_id = ${duplicatedToId}, updated_at = now() where id = ${id}`)
 

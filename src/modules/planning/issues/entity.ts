@@ -83,7 +83,7 @@ const schema = Type.Object({
   ),
   task_completion_status: described(TaskCompletionSchema, 'Task list items in the description'),
   moved_to_id: nullable(Type.Integer(), {
-    description: 'ID of the issue that continues it; null unless it was moved',
+    description: 'ID of the issue that continues it; null unless it was moved, and from when it is reopened',
   }),
   subscribed: Type.Optional(Type.Boolean({ description: 'The caller is subscribed; only in the record of one issue' })),
   _links: Type.Object(

@@ -1,12 +1,12 @@
 import { as, endpoint, variants } from '../../../api/endpoint.ts'
 import { Flag, Params } from '../../../api/params/types.ts'
 import { notFound } from '../../../kernel/failure.ts'
-import { isPrivateTo, userByIdOrName } from '../../accounts/index.ts'
+import { userByIdOrName } from '../../accounts/index.ts'
 import { accepted, instance, Message } from '../../instance/index.ts'
 import { ProjectPublic, ProjectSimple } from './basic-entity.ts'
 import { cachedProject, cachedPublicProject } from './cached.ts'
 import { Project } from './entity.ts'
-import { projectsPage } from './list.ts'
+import { projectsOfUser, projectsPage } from './list.ts'
 import { projectListFilters } from './params.ts'
 import { findProjectRecord } from './record-queries.ts'
 import { deleteProject } from './service.ts'
@@ -38,12 +38,7 @@ export const projectRoutes = [
     paged: true,
     returns: variants(Project, ProjectSimple),
     handle: ({ subject, params, page, ctx }) =>
-      projectsPage(
-        ctx,
-        isPrivateTo(ctx, subject) ? { of: 'nothing' } : { of: 'user', userId: subject.id },
-        params,
-        page,
-      ),
+      projectsOfUser(ctx, subject, { of: 'user', userId: subject.id }, params, page),
   }),
 
   endpoint({

@@ -1,10 +1,10 @@
 import { endpoint, unchanged, variants } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Optional, Params, Text } from '../../../api/params/types.ts'
-import { isPrivateTo, requireVisiblePeople, userByIdOrName } from '../../accounts/index.ts'
+import { requireVisiblePeople, userByIdOrName } from '../../accounts/index.ts'
 import { ProjectSimple } from '../projects/basic-entity.ts'
 import { Project } from '../projects/entity.ts'
-import { projectsPage } from '../projects/list.ts'
+import { projectsOfUser } from '../projects/list.ts'
 import { projectListFilters } from '../projects/params.ts'
 import { getRecord } from '../projects/service.ts'
 import { project } from '../projects/subject.ts'
@@ -65,11 +65,6 @@ export const starRoutes = [
     paged: true,
     returns: variants(Project, ProjectSimple),
     handle: ({ subject, params, page, ctx }) =>
-      projectsPage(
-        ctx,
-        isPrivateTo(ctx, subject) ? { of: 'nothing' } : { of: 'stars', userId: subject.id },
-        params,
-        page,
-      ),
+      projectsOfUser(ctx, subject, { of: 'stars', userId: subject.id }, params, page),
   }),
 ]
