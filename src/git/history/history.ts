@@ -48,6 +48,18 @@ const orderFlags = {
 } as const
 
 /**
+ * The same order whether or not there is a commit-graph, which a job may write between two pages: with one, git sorts some lists as it
+ * walks. `--cherry-pick` lets it walk first; it omits nothing, because no symmetric difference is ever listed.
+ */
+function flagsOfOrder(
+  order: keyof typeof orderFlags,
+  { from, since, until, firstParent }: HistoryFilters,
+): readonly `-${string}`[] {
+  const dependsOnGraph = since || until || (firstParent && (from === 'all' || from.length > 1))
+  return [...orderFlags[order], ...(order === 'topo' && dependsOnGraph ? (['--cherry-pick'] as const) : [])]
+}
+
+/**
  * Commits that match the filters, read through the object cache. Simple filters are evaluated in this process with the
  * commit-graph (`dag.ts`), others by one `rev-list`. Empty for an impossible path or without a starting commit.
  */
@@ -73,7 +85,7 @@ export async function listCommitIds(
   const { flags, ...rest } = selection(filters)
   const { stdout } = await repo.run('rev-list', {
     ...rest,
-    flags: [...flags, ...orderFlags[order], `--max-count=${Math.trunc(limit)}`, `--skip=${from}`],
+    flags: [...flags, ...flagsOfOrder(order, filters), `--max-count=${Math.trunc(limit)}`, `--skip=${from}`],
   })
   return linesOf(stdout) as Oid[]
 }
@@ -109,7 +121,7 @@ async function followedByGit(
         '--format=%H %ct',
         '--no-show-signature',
         '--no-decorate',
-        ...orderFlags[order],
+        ...flagsOfOrder(order, filters),
         `--max-count=${most}`,
       ],
     })
@@ -142,7 +154,7 @@ export async function countCommits(
       ...rest,
       flags: [
         ...flags,
-        ...orderFlags[walk],
+        ...flagsOfOrder(walk, filters),
         '--count',
         ...(atMost === undefined ? [] : ([`--max-count=${Math.trunc(atMost)}`] as const)),
       ],

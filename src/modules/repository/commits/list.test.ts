@@ -157,6 +157,23 @@ describe('GET /projects/:id/repository/commits', () => {
     }
   })
 
+  test('a topological list keeps its order when a job writes the commit-graph, so its pages fit together', async ({
+    world,
+  }) => {
+    const { id, repository } = await storedProject(world)
+    const made = history(repository, 'two', 40)
+    for (const at of [12, 20, 28]) repository.git('branch', `older-${at}`, made[at]!)
+    const time = '2023-11-14T22:43:20Z'
+    const queries = [`until=${time}`, `all=true&until=${time}`, 'all=true&first_parent=true', `all=true&since=${time}`]
+    const lists = async (size: number) => {
+      const at = `/projects/${id}/repository/commits?order=topo&per_page=${size}`
+      return Promise.all(queries.map(async (query) => ids((await world.root.get(`${at}&${query}`)).json)))
+    }
+    const before = await lists(100)
+    repository.git('commit-graph', 'write', '--reachable')
+    expect(await lists(99)).toEqual(before)
+  })
+
   test('D1-COMMITS-PATH: a file is followed through renames, a directory is not', async ({ world }) => {
     const project = await storedProject(world)
     const content = 'line\n'.repeat(20)
