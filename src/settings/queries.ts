@@ -3,18 +3,24 @@ import { integer, json, type RowOf, timestamp } from '../db/row.ts'
 import { raw, type Sql, sql } from '../db/sql.ts'
 import { type Settings, withDefaults } from './settings.ts'
 
-/** Counts one hit in the current period of `seconds`; returns the count in the period. */
-export const countHit = async (db: Db, key: string, seconds: number): Promise<number> =>
-  (await db.row(
+/**
+ * Counts one hit in the current period of `seconds`, which begins with its first hit; returns the count in the period. A period that begins
+ * in the future counts as over, but for the minute by which waiting transactions may begin earlier.
+ */
+export const countHit = async (db: Db, key: string, seconds: number): Promise<number> => {
+  const isCurrent = sql`c.period > excluded.period - ${seconds}::integer and c.period < excluded.period + 60`
+  return (await db.row(
     { hits: integer },
     sql`
       insert into rate_counters as c (key, period, hits)
-      values (${key}, floor(extract(epoch from now()) / ${seconds}::integer), 1)
+      values (${key}, floor(extract(epoch from now())), 1)
       on conflict (key) do update
-        set hits = case when c.period = excluded.period then c.hits + 1 else 1 end, period = excluded.period
+        set hits = case when ${isCurrent} then c.hits + 1 else 1 end,
+          period = case when ${isCurrent} then c.period else excluded.period end
       returning hits
     `,
   ))!.hits
+}
 
 /**
  * Records that the user was seen at the address. False, and not recorded, if the address is new and the user has been seen at

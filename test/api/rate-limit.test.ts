@@ -32,6 +32,22 @@ describe('rate limits', () => {
     expect((await world.anonymous.get('/projects')).status).toBe(200)
   })
 
+  test('a period begins with the first request in it, not at multiples of its length, which a client could straddle', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    onTestFinished(() => world.settings({ throttle_authenticated_api_enabled: false }))
+    const multiple = Math.ceil(Date.now() / 1000) + 1
+    await world.settings({
+      throttle_authenticated_api_enabled: true,
+      throttle_authenticated_api_requests_per_period: 2,
+      throttle_authenticated_api_period_in_seconds: multiple,
+    })
+    for (let i = 0; i < 2; i++) expect((await ann.get('/version')).status).toBe(200)
+    await expect.poll(() => Date.now() / 1000, { timeout: 10_000 }).toBeGreaterThan(multiple)
+    expect((await ann.get('/version')).status).toBe(429)
+  })
+
   test('anonymous requests are rate limited by address', async ({ world }) => {
     const ann = await world.user()
     onTestFinished(() => world.settings({ throttle_unauthenticated_enabled: false }))

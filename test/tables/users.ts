@@ -75,9 +75,9 @@ export const forgetKeyCreator = (world: World, id: number) => change(world, 'ssh
 export const usesOfSshKeys = (world: World, user_id: number) =>
   find(world, 'ssh_keys', { user_id }, ['last_used_at is not null as used'])
 
-/** An hour's count of a rate limit. */
+/** Hits of a rate limit in a period that has just begun. */
 export const countHits = (world: World, key: string, hits: number) =>
-  add(world, 'rate_counters', { key, period: new Computed('floor(extract(epoch from now()) / 3600)'), hits })
+  add(world, 'rate_counters', { key, period: new Computed('floor(extract(epoch from now()))'), hits })
 
 /** Ends the period of a rate limit. */
 export const forgetHits = (world: World, key: string) => remove(world, 'rate_counters', { key })

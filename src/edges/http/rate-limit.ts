@@ -75,7 +75,9 @@ async function exceeds(
   { key, requests, seconds }: { key: string; requests: number; seconds: number },
 ): Promise<Limited | undefined> {
   if (seconds === 0) return undefined
-  return (await countHit(db, key, seconds)) > requests ? { retryAfterSeconds: seconds } : undefined
+  // Another length of the period begins another count.
+  const hits = await countHit(db, `${key} ${seconds}`, seconds)
+  return hits > requests ? { retryAfterSeconds: seconds } : undefined
 }
 
 /** Whether the user has used more addresses than allowed. One statement if that limit is enabled. */
