@@ -133,6 +133,32 @@ test('D3-USER-HARD-DELETE: groups with another owner remain, even a blocked one'
   expect((await bob.get(`/groups/${group.id}`)).status).toBe(200)
 })
 
+test('D3-USER-HARD-DELETE: subgroups remain if the group above has another owner', async ({ world }) => {
+  const [ann, bob] = [await world.user(), await world.user()]
+  const group = await world.group({ members: [[ann, 'maintainer']] }, bob)
+  const inside = await world.group({ parent: group }, ann)
+  const below = await world.group({ parent: inside }, ann)
+  const { id } = await world.project({ group: below })
+  expect((await remove(world, ann, true)).status).toBe(204)
+  await settle(world, ann, true)
+  for (const path of [`/groups/${inside.id}`, `/groups/${below.id}`, `/projects/${id}`])
+    expect((await bob.get(path)).status, path).toBe(200)
+})
+
+test('D3-USER-DELETE: the owner of a subgroup can be deleted if the group above has another owner', async ({
+  world,
+}) => {
+  const [ann, bob] = [await world.user(), await world.user()]
+  const group = await world.group({ members: [[ann, 'owner']] }, bob)
+  const inside = await world.group({ parent: group }, ann)
+  await world.root.post(`/users/${bob.id}/block`)
+  expect((await remove(world, ann)).status).toBe(409)
+  await world.root.post(`/users/${bob.id}/unblock`)
+  expect((await remove(world, ann)).status).toBe(204)
+  await settle(world, ann)
+  expect((await bob.delete(`/groups/${inside.id}`)).status).toBe(202)
+})
+
 test('what waited only for a discussion of a user is merged when hard_delete deletes it', async ({ world }) => {
   const ann = await world.user()
   const { at, project } = await openMergeRequest(world, {})

@@ -12,8 +12,8 @@ import { type EndedMember, endedRow } from '../members/queries.ts'
 import type { Contribution, DeletedRows } from './contributions.ts'
 
 /**
- * Groups whose only direct owner is the user; with `ofAble`, other owners count only if they are active or deactivated.
- * Outermost first.
+ * Groups that the user owns, with no other owner of them or of a group above; with `ofAble`, other owners count only if they are active or
+ * deactivated. Outermost first.
  */
 export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): Promise<number[]> {
   const counts = ofAble ? raw(`u.kind <> 'bot' and u.state in ('active', 'deactivated')`) : raw(`u.kind <> 'bot'`)
@@ -28,7 +28,7 @@ export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): 
         and not exists (
           select
           from members o join users u on u.id = o.user_id and ${counts}
-          where o.namespace_id = g.id
+          where o.namespace_id = any(g.traversal_ids)
             and o.user_id <> ${userId}
             and o.access_level = ${literal(levels.owner)}
             and ${unexpired('o')}
