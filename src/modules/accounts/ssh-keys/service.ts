@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
+import { wallClockMs } from '../../../kernel/clock.ts'
 import { type FieldViolations, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { blank, requiredTextViolations, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import type { Settings } from '../../../settings/settings.ts'
@@ -32,12 +33,18 @@ const keyViolations = (text: string, parsed: PublicKey | undefined, settings: Se
   return parsed ? restrictionViolations(parsed, settings) : shape
 }
 
+const expiryViolations = (expires: Date | undefined): string[] =>
+  expires && expires.getTime() <= wallClockMs() ? ['has expired'] : []
+
 /** Parses title and key; all errors by field, or the key. */
-function readInput({ title, key }: KeyInput, settings: Settings): { parsed: PublicKey } | { refused: FieldViolations } {
+function readInput(
+  { title, key, expires_at }: KeyInput,
+  settings: Settings,
+): { parsed: PublicKey } | { refused: FieldViolations } {
   const parsed = parsePublicKey(key)
   const refused = violationsOf({
     title: titleViolations(title),
-    key: keyViolations(key, parsed, settings),
+    key: [...keyViolations(key, parsed, settings), ...expiryViolations(expires_at)],
     fingerprint: parsed || key.length > maximumKeyLength ? [] : ['cannot be generated'],
   })
   return refused || !parsed ? { refused: refused! } : { parsed }

@@ -88,6 +88,14 @@ describe('SSH keys', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400])
   })
 
+  test('400 for an SSH key that would have expired already', async ({ world }) => {
+    const sent = { title: 'old', key: newPublicKey(), expires_at: new Date().toISOString().slice(0, 10) }
+    expect(await (await world.user()).post('/user/keys', sent)).toMatchObject({
+      status: 400,
+      json: { message: { key: ['has expired'] } },
+    })
+  })
+
   test.for([
     [{}, { error: 'title is missing, key is missing' }],
     [{ title: 'x' }, { error: 'key is missing' }],

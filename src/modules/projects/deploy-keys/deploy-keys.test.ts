@@ -109,6 +109,15 @@ describe('deploy keys', () => {
     expect([await levelIn(own), await levelIn(other)]).toEqual([levels.reporter, null])
   })
 
+  test('400 for a deploy key that would have expired already', async ({ world }) => {
+    const { id } = await world.project()
+    const sent = { title: 'old', key: newPublicKey(), expires_at: '2020-01-01T00:00:00Z' }
+    expect(await world.root.post(keysOf(id), sent)).toMatchObject({
+      status: 400,
+      json: { message: { 'deploy_key.key': ['has expired'] } },
+    })
+  })
+
   test('adding the same key text enables the existing key for maintainers of its projects', async ({ world }) => {
     const [mia, eve] = [await world.user(), await world.user()]
     const [one, two, three] = [
