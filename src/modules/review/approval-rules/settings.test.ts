@@ -192,7 +192,7 @@ describe('approval settings of a project', () => {
       name: 'bot',
       scopes: ['api'],
       access_level: 30,
-      expires_at: '2026-12-20',
+      expires_at: '2099-01-01',
     })
     const bot = new Client(world.origin, { id: made.json.user_id, username: 'bot', token: made.json.token })
     expect(await bot.put(`${at}/reset_approvals`)).toMatchObject({ status: 202 })
