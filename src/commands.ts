@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type App, createApp, preload } from './app.ts'
 import { makeBackup } from './backup/backup.ts'
 import { findManifest, restore as restoreBackup } from './backup/restore.ts'
@@ -10,8 +11,10 @@ import { BackupStore } from './backup/store/store.ts'
 import { listBackups as readBackups, verifyBackups as readEverything } from './backup/verify.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { type BlobCheck, blobCheck, damagedIn } from './blobs/check.ts'
+import { type Claimant, requireOwnStore } from './blobs/claim.ts'
 import { currentLocation } from './blobs/current-location.ts'
 import { LocatedBlobs } from './blobs/located.ts'
+import { readMarker, writeMarker } from './blobs/marker.ts'
 import { moveBlobs as copyAll, type Moved } from './blobs/move.ts'
 import { openStore, probeStore, requireEmptyStore } from './blobs/open.ts'
 import { recordsLocation } from './blobs/queries.ts'
@@ -19,7 +22,7 @@ import { settleLocation } from './blobs/settle.ts'
 import { requireNamed, requireUsable } from './blobs/usable.ts'
 import { type Config, repositoriesDir, secretsFile } from './config.ts'
 import { openDatabase } from './db/database.ts'
-import type { Db } from './db/db.ts'
+import type { Database, Db } from './db/db.ts'
 import { lowerEmbeddedPriority } from './db/embedded/start.ts'
 import { inspectServer } from './db/inspect.ts'
 import { contentOf } from './db/load.ts'
@@ -42,7 +45,7 @@ import {
   tokenExpiry,
   tokenScopes,
 } from './modules/accounts/index.ts'
-import { resealSettings } from './modules/administration/index.ts'
+import { resealSettings, unreferenced } from './modules/administration/index.ts'
 import { resealVariables } from './modules/groups/index.ts'
 import { productVersion, resealAnswers } from './modules/instance/index.ts'
 import { resealHooks } from './modules/integrations/index.ts'
@@ -53,6 +56,7 @@ import {
   adoptInstallation,
   checkRepositories,
   checkUploads,
+  findInstallationId,
   markInstallation,
   pairInstallation,
   refuseOther,
@@ -122,10 +126,14 @@ async function unreadableIn(config: Config, db: Db): Promise<string[]> {
 export async function bootstrap(config: Config, databaseUrl: string): Promise<RootCredentials | undefined> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   await pairInstallation(db, folderOf(config))
+  const claimant = await claimantOf(db)
+  const defaultFolder = join(config.dataDir, 'blobs')
   const notices = await settleLocation(db, {
     configured: config.blobUrl,
-    hasFilesByDefault: () => hasEntries(join(config.dataDir, 'blobs', 'sha256')),
-    requireUsable: (url, state) => requireUsable(db, url, { ...state, missingIn: missingBlobs(db) }),
+    hasFilesByDefault: () => hasEntries(join(defaultFolder, 'sha256')),
+    requireUsable: (url, state) =>
+      requireUsable(db, url, { ...state, isDefault: url === pathToFileURL(defaultFolder).href, claimant }),
+    requireOwn: (url) => requireOwnStore(url, claimant.installation),
   })
   const unreadable = await unreadableIn(config, db)
   {
@@ -143,10 +151,16 @@ export async function bootstrap(config: Config, databaseUrl: string): Promise<Ro
 
 const hasEntries = async (folder: string): Promise<boolean> => (await namesIn(folder)).length > 0
 
-/** Pairs a database with a data folder; the service must not run. Returns the id that both have now. */
+/** Pairs a database with a data folder, and with the stores of their blobs; the service must not run. Returns the id that all have now. */
 export async function adopt(config: Config, databaseUrl: string): Promise<string> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
-  const id = await adoptInstallation(db, folderOf(config))
+  // Read first: a store that does not answer prevents the change.
+  const marked = await Promise.all(
+    (await storesOf(config, db)).map(async (url) => ({ url, marker: await readMarker(url) })),
+  )
+  const { id, former } = await adoptInstallation(db, folderOf(config))
+  // Those of other installations stay theirs, and those without a marker get it at the next start.
+  for (const { url, marker } of marked) if (marker !== undefined && former.includes(marker)) await writeMarker(url, id)
   openSecrets(secretsFile(config))
   return id
 }
@@ -264,7 +278,7 @@ export async function checkData(
   progress: (line: string) => void,
 ): Promise<readonly string[]> {
   await using db = openDatabase(services.databaseUrl, { readers: 1, writers: 1 })
-  await requirePair(db, folderOf(config))
+  await requireOwnData(config, db)
   await using app = await openApp(config, services)
   const ctx = await app.open(null)
   const storages = await storagesIn(repositoriesDir(config))
@@ -302,12 +316,37 @@ async function checkUnknownObjects(blobs: LocatedBlobs): Promise<string[]> {
       ]
 }
 
+/** The installation of a database, as the user of a store of blobs. */
+const claimantOf = async (db: Db): Promise<Claimant> => ({
+  installation: (await findInstallationId(db))!,
+  namesSome: async (digests) => (await unreferenced(db, digests)).length < digests.length,
+  missingIn: missingBlobs(db),
+})
+
+/** URLs of the stores that have blobs, one or, during a move, two. */
+async function storesOf(config: Config, db: Db): Promise<string[]> {
+  const { url, moving_to } = await currentLocation(db, config.blobUrl)
+  return moving_to === null ? [url] : [url, moving_to]
+}
+
+/** As `requirePair`, and fails if a store of blobs belongs to another installation. */
+async function requireOwnData(config: Config, db: Database): Promise<void> {
+  await requirePair(db, folderOf(config))
+  await requireOwnStores(config, db)
+}
+
+async function requireOwnStores(config: Config, db: Db): Promise<void> {
+  const id = await findInstallationId(db)
+  if (id !== undefined) for (const url of await storesOf(config, db)) await requireOwnStore(url, id)
+}
+
 /** Writes, reads and deletes a few bytes in every store that has blobs, and looks whether a folder has some; fails with what does not work. */
 export async function probeBlobs(config: Config, databaseUrl: string | undefined): Promise<void> {
   if (databaseUrl === undefined) return probeStore(config.blobUrl)
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   if (!(await recordsLocation(db))) return probeStore(config.blobUrl)
   await new LocatedBlobs(db, { configured: config.blobUrl }).probe()
+  await requireOwnStores(config, db)
   const { url } = await currentLocation(db, config.blobUrl)
   await requireNamed(db, url, missingBlobs(db))
 }
@@ -321,7 +360,7 @@ export async function backup(
 ): Promise<{ made: BackupFacts; removed: number }> {
   await requireSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
-  await requirePair(db, folderOf(config))
+  await requireOwnData(config, db)
   const { manifest, removed } = await makeBackup({
     ...{ at: url, keyFile, databaseUrl, full, holder, progress, version: productVersion },
     giveWay: (pid) => {
@@ -383,12 +422,13 @@ export async function restore(
   const manifest = await findManifest(store, id)
   if ((await contentOf(databaseUrl)) === 'data')
     throw new Failure('conflict', 'The database is not empty: create an empty one, and set STITHY_DATABASE_URL to it.')
-  await requireEmptyStore(config.blobUrl)
   const installation = quiet ? randomUUID() : manifest.installation
+  await requireEmptyStore(config.blobUrl, installation)
   const leftOut = await restoreBackup({
     ...{ store, manifest, databaseUrl, installation, progress },
     ...folderOf(config),
     openBlobs: async () => {
+      await writeMarker(config.blobUrl, installation)
       const db = openDatabase(databaseUrl, { readers: 1, writers: 4 })
       return { blobs: await openStore(config.blobUrl, db), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() }
     },
@@ -408,5 +448,5 @@ export async function moveBlobs(
   await requireSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 2, writers: 4 })
   await requirePair(db, folderOf(config))
-  return await copyAll(db, { configured: config.blobUrl, to, skipDamaged, progress, missingIn: missingBlobs(db) })
+  return await copyAll(db, { configured: config.blobUrl, to, skipDamaged, progress, claimant: await claimantOf(db) })
 }

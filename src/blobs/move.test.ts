@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -13,6 +13,7 @@ import { eventually } from '../../test/waiting.ts'
 import { unique, World } from '../../test/world.ts'
 import { moveBlobs as moveByCommand } from '../commands.ts'
 import type { BlobStore, Digest } from './blob-store.ts'
+import type { Claimant } from './claim.ts'
 import { blobStoreSuite } from './conformance.ts'
 import { currentLocation } from './current-location.ts'
 import { DiskBlobs } from './disk.ts'
@@ -48,11 +49,17 @@ blobStoreSuite('blobs in the folder of the setting', async () => {
   return new LocatedBlobs(world.db, { configured: folder() })
 })
 
+const claimant: Claimant = {
+  installation: randomUUID(),
+  namesSome: async () => true,
+  missingIn: async () => [],
+}
+
 /** A move to another store, and what it printed. */
 const move = async (configured: string, to: string, { skipDamaged = false } = {}) => {
   const lines: string[] = []
   const progress = (line: string) => lines.push(line)
-  const moved = await moveBlobs(world.db, { configured, to, skipDamaged, progress, missingIn: async () => [] })
+  const moved = await moveBlobs(world.db, { configured, to, skipDamaged, progress, claimant })
   return { ...moved, lines }
 }
 
@@ -231,6 +238,7 @@ describe('the setting and the location of blobs at a start', () => {
       configured,
       hasFilesByDefault: async () => hasFiles,
       requireUsable: async () => [],
+      requireOwn: async () => {},
     })
   const [one, other, cloud] = ['file:///srv/one', 'file:///srv/other', 's3://bucket/stithy']
 
@@ -249,6 +257,7 @@ describe('the setting and the location of blobs at a start', () => {
         configured,
         hasFilesByDefault: async () => false,
         requireUsable: (url, state) => requireUsable({ url, ...state }),
+        requireOwn: async () => {},
       })
     const note = async (state: object) => {
       states.push(state)

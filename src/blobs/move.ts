@@ -4,6 +4,7 @@ import { notify } from '../db/notifications.ts'
 import { inMegabytes } from '../kernel/amounts.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type BlobStore, DamagedBlob, type StoredBlob } from './blob-store.ts'
+import { type Claimant, claimStore, requireOwnStore } from './claim.ts'
 import { currentLocation, underSetting } from './current-location.ts'
 import { maximumAgeMs } from './located.ts'
 import { isSameStore, storeName } from './location.ts'
@@ -23,8 +24,7 @@ export type MoveOptions = {
   readonly progress: (line: string) => void
   /** Completes the move without blobs that are damaged or missing in the old store. */
   readonly skipDamaged: boolean
-  /** A sentence for each blob that rows of the database name, and the store lacks. */
-  readonly missingIn: (store: BlobStore) => Promise<readonly string[]>
+  readonly claimant: Claimant
 }
 
 /** What a move did, and the problems that prevented its completion. */
@@ -45,14 +45,17 @@ export type Moved = {
  */
 export async function moveBlobs(
   db: Database,
-  { configured, to, progress, skipDamaged, missingIn }: MoveOptions,
+  { configured, to, progress, skipDamaged, claimant }: MoveOptions,
 ): Promise<Moved> {
+  const { installation, missingIn } = claimant
   const before = await currentLocation(db, configured)
   requireMovable(before, to)
+  await requireOwnStore(before.url, installation)
   const target = await openStore(to, db)
   await target.probe()
   if (before.moving_to === null && !skipDamaged)
     await requireBlobs(await openStore(before.url, db), before.url, missingIn)
+  await claimStore(db, to, claimant, { isOwn: isKnown(before, to) })
   const from = await beginMove(db, configured, to)
   const source = await openStore(from, db)
   // From then on no process writes to the old store without noticing.
@@ -83,8 +86,12 @@ function requireMovable({ url, moving_to }: Location, to: string): void {
     )
 }
 
+/** Whether blobs have been moved there, or from there. */
+const isKnown = ({ url, moving_to, moved_from }: Location, to: string): boolean =>
+  [url, moving_to, moved_from].some((each) => each !== null && isSameStore(each, to))
+
 /** Fails if a store has no blobs though the database names some. */
-async function requireBlobs(store: BlobStore, url: string, missingIn: MoveOptions['missingIn']): Promise<void> {
+async function requireBlobs(store: BlobStore, url: string, missingIn: Claimant['missingIn']): Promise<void> {
   for await (const _blob of store.list()) return
   const missing = await missingIn(store)
   if (missing.length > 0)

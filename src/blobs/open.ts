@@ -6,6 +6,7 @@ import { namesIn } from '../kernel/missing.ts'
 import type { BlobStore } from './blob-store.ts'
 import { DiskBlobs } from './disk.ts'
 import { isS3, s3Address, storeName } from './location.ts'
+import { isMarker, markerPlace, readMarker } from './marker.ts'
 
 /** Writes, reads and deletes a few bytes in a store of which no database knows. */
 export async function probeStore(url: string): Promise<void> {
@@ -24,7 +25,14 @@ export async function openStore(url: string, db: Db): Promise<BlobStore> {
 }
 
 /** Fails unless a store is empty: blobs are restored into one that no other installation uses. */
-export async function requireEmptyStore(url: string): Promise<void> {
+export async function requireEmptyStore(url: string, installation: string): Promise<void> {
+  const marker = await readMarker(url)
+  if (marker !== undefined && marker !== installation)
+    throw new Failure(
+      'conflict',
+      `${storeName(url)} belongs to installation ${marker}: set STITHY_BLOB_URL to an empty folder, or to an unused prefix of a bucket. ` +
+        `If nothing uses it any more, delete ${markerPlace(url)}.`,
+    )
   if (!(await isEmpty(url)))
     throw new Failure(
       'conflict',
@@ -40,7 +48,7 @@ async function isEmpty(url: string): Promise<boolean> {
   const { S3Objects } = await import('./s3-client.ts')
   const objects = new S3Objects(s3Address(url))
   try {
-    for await (const keys of objects.keys()) if (keys.length > 0) return false
+    for await (const keys of objects.keys()) if (keys.some((key) => !isMarker(key))) return false
     return true
   } finally {
     objects.close()

@@ -14,6 +14,8 @@ export type SettleOptions = {
    * moved there.
    */
   readonly requireUsable: (url: string, state: { isKnown: boolean; mayBeNew: boolean }) => Promise<string[]>
+  /** Fails if the store, from which blobs are being moved, is another installation's. */
+  readonly requireOwn: (url: string) => Promise<void>
 }
 
 /**
@@ -28,6 +30,7 @@ export async function settleLocation(db: Database, options: SettleOptions): Prom
   const isKnown = recorded !== undefined && [recorded.url, recorded.moving_to].includes(target)
   const mayBeNew = before.moving_to !== null
   const notices = await options.requireUsable(target, { isKnown, mayBeNew })
+  if (before.moving_to !== null) await options.requireOwn(before.url)
   return await db.transaction(async (tx) => {
     const recorded = await lockLocation(tx)
     const now = await agreed(recorded, options)

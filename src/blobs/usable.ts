@@ -5,31 +5,37 @@ import { makeFolder } from '../kernel/durable.ts'
 import { isDiskFull } from '../kernel/full-disk.ts'
 import { isThere } from '../kernel/missing.ts'
 import { WrongSetting } from '../kernel/wrong-setting.ts'
-import { type BlobStore, StoreUnavailable } from './blob-store.ts'
+import { StoreUnavailable } from './blob-store.ts'
+import { type Claimant, claimStore } from './claim.ts'
 import { isS3 } from './location.ts'
 import { openStore, probeStore } from './open.ts'
-
-/** A sentence for each blob that rows of the database name, and the store lacks. */
-export type MissingIn = (store: BlobStore) => Promise<readonly string[]>
 
 export type UseOptions = {
   /** Whether the service has run with this URL before. */
   readonly isKnown: boolean
   /** Whether blobs are only being moved there. */
   readonly mayBeNew: boolean
-  readonly missingIn: MissingIn
+  /** Whether it is the folder in the data folder. */
+  readonly isDefault: boolean
+  readonly claimant: Claimant
 }
 
 /**
- * Fails unless a store can be used. Object storage that does not answer, and did so for an earlier start with the same URL, is down: the
- * rest of the service works without it. Returns notices for the operator.
+ * Fails unless a store can be used, and marks it as that of the installation. Object storage that does not answer, and did so for an earlier
+ * start with the same URL, is down: the rest of the service works without it. Returns notices for the operator.
  */
 export async function requireUsable(
   db: Db,
   url: string,
-  { isKnown, mayBeNew, missingIn }: UseOptions,
+  { isKnown, mayBeNew, isDefault, claimant }: UseOptions,
 ): Promise<string[]> {
-  if (!mayBeNew) await requireNamed(db, url, missingIn)
+  if (!mayBeNew) await requireNamed(db, url, claimant.missingIn)
+  const notices = await requireWorking(url, isKnown)
+  if (notices.length === 0) await claimStore(db, url, claimant, { isOwn: isKnown || isDefault })
+  return notices
+}
+
+async function requireWorking(url: string, isKnown: boolean): Promise<string[]> {
   try {
     if (!isS3(url)) await makeFolder(fileURLToPath(url), 0o700)
     await probeStore(url)
@@ -51,7 +57,7 @@ export async function requireUsable(
 }
 
 /** Fails if a folder has never had blobs though the database names some: it is another one, or its disk is not mounted. */
-export async function requireNamed(db: Db, url: string, missingIn: MissingIn): Promise<void> {
+export async function requireNamed(db: Db, url: string, missingIn: Claimant['missingIn']): Promise<void> {
   if (isS3(url)) return
   const folder = fileURLToPath(url)
   if (isThere(join(folder, 'sha256'))) return

@@ -257,7 +257,7 @@ describe('the first start after the upgrade', () => {
     const made = await withOlderDatabase()
     await ask(made.older, 'delete from installation')
     await ask(made.older, 'update projects set repository_key = gen_random_uuid()')
-    await rm(join(made.folder, 'installation'))
+    for (const marker of ['installation', 'blobs/stithy-installation']) await rm(join(made.folder, marker))
     for (const shard of readdirSync(join(made.folder, 'repositories', 'default')))
       for (const name of readdirSync(join(made.folder, 'repositories', 'default', shard)))
         await rm(join(made.folder, 'repositories', 'default', shard, name, 'stithy-project'))

@@ -1,6 +1,6 @@
 export { withAudiencesLowered } from './audiences/ahead.ts'
 export { adoptInstallation, markInstallation, pairInstallation, refuseOther, requirePair } from './installation/pair.ts'
-export { saveInstallationId } from './installation/queries.ts'
+export { findInstallationId, saveInstallationId } from './installation/queries.ts'
 export { refreshLanguages } from './languages/jobs.ts'
 export { nextGroupNumber, nextNumber, nextNumbers, reachGroupNumbers, reachNumber } from './numbers/queries.ts'
 export { findPortableProject, type PortableProject } from './portable/project-queries.ts'

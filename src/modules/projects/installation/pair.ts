@@ -6,7 +6,7 @@ import { readKey, writeKey } from '../../../git/repository/project-key.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { isThere } from '../../../kernel/missing.ts'
 import { type Located, projectRepositoryDir, shardsOf, storagesIn } from '../repositories/location.ts'
-import { readMarker, writeMarker } from './marker.ts'
+import { type Marker, readMarker, writeMarker } from './marker.ts'
 import {
   findContent,
   findInstallationId,
@@ -63,9 +63,10 @@ export async function requirePair(db: Database, folder: Folder): Promise<void> {
 /**
  * Pairs a database and a data folder on the operator's request. Each project and the repository at its place get the
  * same key: the repository takes that of the project, or the project that of the repository. Other repositories stay
- * without a key. The caller holds the lock of the data folder. Returns the id.
+ * without a key. The caller holds the lock of the data folder. Returns the id, and those that the two had before.
  */
-export async function adoptInstallation(db: Database, folder: Folder): Promise<string> {
+export async function adoptInstallation(db: Database, folder: Folder): Promise<{ id: string; former: string[] }> {
+  const former = [await findInstallationId(db), legibleMarker(folder.dataDir)?.id].filter((id) => id !== undefined)
   // A new id, so that the former counterparts of both are refused from now on.
   const made = randomUUID()
   const keys: { projectId: number; key: string }[] = []
@@ -79,7 +80,16 @@ export async function adoptInstallation(db: Database, folder: Folder): Promise<s
     await saveInstallationId(tx, made)
   })
   await writeMarker(folder.dataDir, { id: made, pending: false })
-  return made
+  return { id: made, former }
+}
+
+/** The marker of a folder; undefined also if it is damaged, which adopting repairs. */
+function legibleMarker(dataDir: string): Marker | undefined {
+  try {
+    return readMarker(dataDir)
+  } catch {
+    return undefined
+  }
 }
 
 /** Gives a restored data folder the id that its database has. */
