@@ -183,7 +183,8 @@ export function openDatabase(
     },
     loads: () => ({
       readers: sumOfLoads(Object.values(pipelines).map(({ load }) => load)),
-      writers: sumOfLoads([shares.load, singleShares.load]),
+      writers: shares.load,
+      single_writers: singleShares.load,
     }),
     async [Symbol.asyncDispose]() {
       await Promise.all([

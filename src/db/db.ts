@@ -154,5 +154,5 @@ export interface Database extends Db, AsyncDisposable {
    */
   for(caller: string, request?: RequestReads): Db
   /** Running and waiting work in each connection pool of this process. */
-  loads(): Readonly<Record<'readers' | 'writers', Load>>
+  loads(): Readonly<Record<'readers' | 'writers' | 'single_writers', Load>>
 }

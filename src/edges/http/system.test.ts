@@ -134,6 +134,6 @@ test('metrics show running and waiting work of each lane and pool', async ({ wor
   for (const lane of ['short', 'transfer', 'helper'])
     for (const figure of ['running', 'waiting', 'oldest_wait_seconds'])
       expect(text).toMatch(new RegExp(`^stithy_git_lane_${figure}\\{lane="${lane}"\\} \\d`, 'm'))
-  for (const pool of ['readers', 'writers'])
+  for (const pool of ['readers', 'writers', 'single_writers'])
     expect(text).toMatch(new RegExp(`^stithy_database_pool_waiting\\{pool="${pool}"\\} \\d`, 'm'))
 })
