@@ -162,7 +162,7 @@ export async function openParts(
 function observe(config: Config, db: Database): void {
   observeJobs(db)
   measureDisk(config.dataDir)
-  measureBackups(() => readLastBackup(config.dataDir))
+  measureBackups(() => readLastBackup(config.dataDir, config.backup.url))
   observeBuild(productVersion)
   observeLostAndFound(repositoriesDir(config))
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { storeName } from '../blobs/location.ts'
 
 /** A backup that succeeded: it is complete, perhaps with problems such as a damaged file. */
 export type Success = {
@@ -13,8 +14,10 @@ export type Success = {
   readonly problems: number
 }
 
-/** How the last backup of this installation ended, and the last one that succeeded. */
+/** How the last backup of this installation to its usual place ended, and the last one that succeeded. */
 export type LastBackup = {
+  /** Name of the store. */
+  readonly place: string
   readonly ended_at: string
   readonly result: 'succeeded' | 'with_problems' | 'failed'
   /** Why it failed. */
@@ -25,14 +28,21 @@ export type LastBackup = {
 /** Not part of a backup: a restored copy has none of its own. */
 export const lastBackupFile = (dataDir: string): string => join(dataDir, 'last-backup.json')
 
-/** Undefined if there was none, or if the file is damaged. */
-export async function readLastBackup(dataDir: string): Promise<LastBackup | undefined> {
+/** Undefined if there was none, if it went to another place than the one that is configured, or if the file is damaged. */
+export async function readLastBackup(dataDir: string, url: string | undefined): Promise<LastBackup | undefined> {
   try {
     const found: LastBackup = JSON.parse(await readFile(lastBackupFile(dataDir), 'utf8'))
-    return Number.isNaN(Date.parse(found.ended_at)) ? undefined : found
+    if (typeof found.place !== 'string' || Number.isNaN(Date.parse(found.ended_at))) return undefined
+    return url === undefined || storeName(url) === found.place ? found : undefined
   } catch {
     return undefined
   }
+}
+
+/** Without a setting, the usual place is that of the first success. A backup elsewhere by hand is neither a failure nor a success there. */
+export function isUsualPlace(place: string, url: string | undefined, last: LastBackup | undefined): boolean {
+  if (url !== undefined) return place === storeName(url)
+  return last?.success === undefined || last.place === place
 }
 
 const minutesOfDay = 24 * 60

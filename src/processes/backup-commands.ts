@@ -3,7 +3,8 @@ import { rm } from 'node:fs/promises'
 import { constants, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type LastBackup, lastBackupFile, readLastBackup } from '../backup/last-backup.ts'
+import { isUsualPlace, type LastBackup, lastBackupFile, readLastBackup } from '../backup/last-backup.ts'
+import { storeName } from '../blobs/location.ts'
 import { type Config, parseConfig } from '../config.ts'
 import { endEmbedded, startEmbedded } from '../db/embedded/start.ts'
 import { counted, inMegabytes } from '../kernel/amounts.ts'
@@ -90,40 +91,45 @@ export async function backup(
   lowerPriority(process.pid, constants.priority.PRIORITY_BELOW_NORMAL)
   const { progress, end } = progressOn(terminal)
   const request = { ...place, full: options.full ?? false, holder: processName() }
-  // One that goes elsewhere by hand is not the one that the schedule makes.
-  const counts = config.backup.url === undefined || config.backup.url === place.url
   const began = performance.now()
   const { made, removed } = await withDatabase(config, terminal, (databaseUrl) =>
     app.backup(config, databaseUrl, request, progress),
   )
     .catch(async (error: unknown) => {
-      if (counts && isInstalled(config.dataDir))
-        await record(config, terminal, { result: 'failed', reason: explain(error).sentence })
+      if (isInstalled(config.dataDir))
+        await record(config, terminal, place, { result: 'failed', reason: explain(error).sentence })
       throw error
     })
     .finally(end)
-  if (counts)
-    await record(config, terminal, {
-      result: made.problems.length === 0 ? 'succeeded' : 'with_problems',
-      success: {
-        id: made.id,
-        ended_at: new Date().toISOString(),
-        seconds: (performance.now() - began) / 1000,
-        bytes: made.bytes,
-        stored_bytes: made.storedBytes,
-        problems: made.problems.length,
-      },
-    })
+  await record(config, terminal, place, {
+    result: made.problems.length === 0 ? 'succeeded' : 'with_problems',
+    success: {
+      id: made.id,
+      ended_at: new Date().toISOString(),
+      seconds: (performance.now() - began) / 1000,
+      bytes: made.bytes,
+      stored_bytes: made.storedBytes,
+      problems: made.problems.length,
+    },
+  })
   for (const problem of made.problems) terminal.err(problem)
   terminal.out(`Backup ${made.id}: ${described(made)}; ${inMegabytes(made.storedBytes)} were new.`)
   if (removed > 0) terminal.out(`${counted(removed, 'old backup was', 'old backups were')} removed.`)
   return problemsCode(made.problems, terminal)
 }
 
-/** Records how a backup ended, for metrics and `stithy doctor`. A backup is complete without it. */
-async function record({ dataDir }: Config, { err }: Terminal, ended: Omit<LastBackup, 'ended_at'>): Promise<void> {
-  const success = ended.success ?? (await readLastBackup(dataDir))?.success
-  const last: LastBackup = { ...ended, ended_at: new Date().toISOString(), ...(success && { success }) }
+/** Records how a backup to the usual place ended, for metrics and `stithy doctor`. A backup is complete without it. */
+async function record(
+  { dataDir, backup: { url } }: Config,
+  { err }: Terminal,
+  to: BackupPlace,
+  ended: Omit<LastBackup, 'place' | 'ended_at'>,
+): Promise<void> {
+  const before = await readLastBackup(dataDir, url)
+  const place = storeName(to.url)
+  if (!isUsualPlace(place, url, before)) return
+  const success = ended.success ?? before?.success
+  const last: LastBackup = { ...ended, place, ended_at: new Date().toISOString(), ...(success && { success }) }
   try {
     writePrivateFile(lastBackupFile(dataDir), `${JSON.stringify(last)}\n`)
   } catch (error) {

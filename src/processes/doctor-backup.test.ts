@@ -14,7 +14,7 @@ const success: Success = {
   stored_bytes: 1,
   problems: 0,
 }
-const succeeded: LastBackup = { ended_at: success.ended_at, result: 'succeeded', success }
+const succeeded: LastBackup = { place: '/backup/stithy', ended_at: success.ended_at, result: 'succeeded', success }
 const textsOf = (last: LastBackup | undefined, times: readonly number[], now: string) =>
   findingsOf(last, times, new Date(now)).map(({ level, text }) => `${level}: ${text}`)
 

@@ -17,7 +17,7 @@ export async function checkBackup(
   { dataDir, backup }: Pick<Config, 'dataDir' | 'backup'>,
   now = new Date(),
 ): Promise<Finding[]> {
-  return (await findKey(backup.keyFile)) ?? findingsOf(await readLastBackup(dataDir), backup.at, now)
+  return (await findKey(backup.keyFile)) ?? findingsOf(await readLastBackup(dataDir, backup.url), backup.at, now)
 }
 
 async function findKey(file: string | undefined): Promise<Finding[] | undefined> {

@@ -58,6 +58,52 @@ test('metrics and doctor show the last backup and its age, also after one that f
   await stop(service)
 })
 
+test('a backup to another place records nothing, whether it fails or succeeds, with the settings of the service and without', async () => {
+  const { env, service, store } = await startInstallation()
+  const folder = await temporaryFolder()
+  const impossible = join(folder, 'file')
+  await writeFile(impossible, 'not a folder')
+  const without = { ...env, STITHY_BACKUP_URL: '' }
+  const shown = async () => {
+    const { last_success_age_seconds: _, ...rest } = await metricsOf(service)
+    return rest
+  }
+  await backUp(env)
+  const before = await shown()
+  for (const own of [env, without]) {
+    expect((await command(['backup', '--to', impossible], own)).code).toBe(1)
+    await backUp(own, '--to', join(folder, 'elsewhere'))
+    expect(await shown()).toEqual(before)
+    expect(lineOf((await command(['doctor'], own)).out)).toMatch(/^ok Backup the last one ended/)
+  }
+
+  // Those to the usual place are recorded, however they were started.
+  await rm(store, { recursive: true })
+  await writeFile(store, 'not a folder')
+  expect((await command(['backup', '--to', store], without)).code).toBe(1)
+  await backUp(without, '--to', join(folder, 'elsewhere'))
+  expect(await shown()).toMatchObject({ 'last_result{result="failed"}': 1 })
+
+  // A new place is not shown with the backups of the old one.
+  const moved = { ...env, STITHY_BACKUP_URL: join(folder, 'elsewhere'), STITHY_BACKUP_AT: '02:30' }
+  expect(lineOf((await command(['doctor'], moved)).out)).toMatch(/^warning Backup .*no backup has succeeded yet$/)
+  await backUp(moved)
+  expect(lineOf((await command(['doctor'], moved)).out)).toMatch(/^ok Backup the last one ended/)
+  await stop(service)
+})
+
+test('without STITHY_BACKUP_URL the usual place is that of the first success', async () => {
+  const { env, service, store } = await startInstallation({ STITHY_BACKUP_URL: '' })
+  const impossible = join(await temporaryFolder(), 'file')
+  await writeFile(impossible, 'not a folder')
+  expect((await command(['backup', '--to', impossible], env)).code).toBe(1)
+  expect(await metricsOf(service)).toEqual({ 'last_result{result="failed"}': 1 })
+  await backUp(env, '--to', store)
+  expect((await command(['backup', '--to', impossible], env)).code).toBe(1)
+  expect(await metricsOf(service)).toMatchObject({ 'last_result{result="succeeded"}': 1 })
+  await stop(service)
+})
+
 test('a backup where no installation is leaves nothing in the folder, and says one sentence', async () => {
   const folder = await temporaryFolder()
   const words = ['backup', '--to', join(await temporaryFolder(), 'backups')]
