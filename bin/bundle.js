@@ -1,8 +1,8 @@
 // Joins the modules of src/ into few files: `node bundle.js <folder>`. The launcher runs it when the sources have changed.
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 
 /**
@@ -81,11 +81,11 @@ const bundle = await rolldown({
           const file = this.emitFile({ type: 'chunk', id: join(dirname(id), path) })
           return `new URL(import.meta.ROLLUP_FILE_URL_${file})`
         })
-        // Other files, such as migrations, are read where they are.
-        const source = JSON.stringify(relative(building, id))
+        // Other files, such as migrations, are read where they are. A path from here would lead elsewhere where node_modules is a link.
+        const source = JSON.stringify(pathToFileURL(id).href)
         // No line moves, so that line numbers in stack traces stay right.
         return {
-          code: withEntries.replaceAll('import.meta.url', `new URL(${source}, import.meta.url).href`),
+          code: withEntries.replaceAll('import.meta.url', source),
           map: null,
         }
       },

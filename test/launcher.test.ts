@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -239,6 +240,16 @@ describe('a bundle of the sources', () => {
     expect(started(folder, 'fork')).toBe(`${line('bundle', 'one')}child one true\n`)
     const [bundle] = readdirSync(bundles(folder))
     expect(readdirSync(join(bundles(folder), bundle!)).join(' ')).toMatch(/\bchild-/)
+  })
+
+  test('reads the files beside its own sources where node_modules is a link into another checkout', async () => {
+    const { folder } = await bundling()
+    const other = await temporaryFolder()
+    mkdirSync(join(other, 'src'))
+    writeFileSync(join(other, 'src/data.txt'), 'data of the other')
+    renameSync(join(folder, 'node_modules'), join(other, 'node_modules'))
+    symlinkSync(join(other, 'node_modules'), join(folder, 'node_modules'))
+    expect(started(folder)).toMatch(/ bundle one data src\/fail.ts/)
   })
 
   test('is made again after a source has changed, even to one of the same size', async () => {
