@@ -36,7 +36,7 @@ export {
 export { bootstrap, type RootCredentials } from './tokens/bootstrap.ts'
 export { tokenFields, tokenRecord } from './tokens/entity.ts'
 export { newTokenParams, rotationParams } from './tokens/params.ts'
-export { findAccount, lockFamilyOf, revokeToken, tokenColumns, tokenRow } from './tokens/queries.ts'
+export { findAccount, findAccounts, lockFamilyOf, revokeToken, tokenColumns, tokenRow } from './tokens/queries.ts'
 export { createToken, createTokenAs, refuseReuse, rotateToken, tokenExpiry, tokenScopes } from './tokens/service.ts'
 export { resealTwoFactors } from './two-factor/reseal-queries.ts'
 export { isTwoFactorEnabled, recoverCodes, requirePassword } from './two-factor/service.ts'

@@ -114,6 +114,8 @@ describe('POST /projects', () => {
       merge_method: 'merge',
       squash_option: 'default_off',
       suggestion_commit_message: null,
+      merge_commit_template: null,
+      squash_commit_template: null,
       auto_devops_enabled: true,
       auto_devops_deploy_strategy: 'continuous',
       approvals_before_merge: 0,

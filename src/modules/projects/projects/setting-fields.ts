@@ -72,6 +72,8 @@ export const mergingFields = {
     enum: [...squashOptions],
   }),
   suggestion_commit_message: described(nullableText, 'Commit message of applied suggestions; null for the default'),
+  merge_commit_template: described(nullableText, 'Template of the messages of merge commits; null for the default'),
+  squash_commit_template: described(nullableText, 'Template of the messages of squash commits; null for the default'),
 }
 
 export const mergingSettingsOf = (settings: ProjectSettings) => ({
@@ -84,6 +86,8 @@ export const mergingSettingsOf = (settings: ProjectSettings) => ({
   merge_method: settings.merge_method,
   squash_option: settings.squash_option,
   suggestion_commit_message: settings.suggestion_commit_message,
+  merge_commit_template: settings.merge_commit_template,
+  squash_commit_template: settings.squash_commit_template,
 })
 
 /** What only installations with a higher plan show. */

@@ -48,6 +48,8 @@ export const settingParams = {
     Nullable(Flag({ description: 'Close issues that commits on the default branch reference' })),
   ),
   suggestion_commit_message: text('Commit message of applied suggestions'),
+  merge_commit_template: text('Template of the messages of merge commits; null restores the default'),
+  squash_commit_template: text('Template of the messages of squash commits; null restores the default'),
   build_git_strategy: Optional(OneOf(['fetch', 'clone'], { description: 'How CI jobs get the code' })),
   build_timeout: Optional(Whole({ minimum: 600, maximum: 2_591_999, description: 'Timeout of CI jobs in seconds' })),
   auto_cancel_pending_pipelines: Optional(
@@ -106,6 +108,8 @@ export const settingDefaults: ProjectSettings = {
   squash_option: 'default_off',
   autoclose_referenced_issues: true,
   suggestion_commit_message: null,
+  merge_commit_template: null,
+  squash_commit_template: null,
   build_git_strategy: 'fetch',
   build_timeout: 3600,
   auto_cancel_pending_pipelines: 'enabled',
@@ -125,20 +129,22 @@ export const settingDefaults: ProjectSettings = {
 /** Settings without a value of the project's own while none is stored: that of the group applies, or that of the plan. */
 export const inheritedWhileAbsent = { lfs_enabled: null, service_desk_enabled: null }
 
-const maxTextLength = 255
-const texts = [
-  'suggestion_commit_message',
-  'build_coverage_regex',
-  'ci_config_path',
-  'external_authorization_classification_label',
-] as const
+/** Maximum characters of texts. */
+const maximumLengths = {
+  suggestion_commit_message: 255,
+  merge_commit_template: 500,
+  squash_commit_template: 500,
+  build_coverage_regex: 255,
+  ci_config_path: 255,
+  external_authorization_classification_label: 255,
+} as const
 
 /** Errors of settings beyond their type. */
 export function settingViolations(params: Readonly<Record<string, unknown>>): FieldViolations {
   const violations: Record<string, string[]> = {}
-  for (const name of texts) {
+  for (const [name, maximum] of Object.entries(maximumLengths)) {
     const value = params[name]
-    if (typeof value === 'string' && [...value].length > maxTextLength) violations[name] = [tooLong(maxTextLength)]
+    if (typeof value === 'string' && [...value].length > maximum) violations[name] = [tooLong(maximum)]
   }
   const path = params['ci_config_path']
   if (typeof path === 'string' && (path.startsWith('/') || path.includes('..')))

@@ -1,15 +1,17 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { isAncestor } from '../../../git/history/ancestry.ts'
-import { listCommitIds } from '../../../git/history/history.ts'
 import { mergeCommits } from '../../../git/merge/merge-commits.ts'
-import { readCommitsWithin } from '../../../git/objects/commits.ts'
 import type { NewSignature } from '../../../git/objects/objects.ts'
 import { prepareCommit } from '../../../git/objects/prepare-commit.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { mergeMessage, squashMessage } from './messages.ts'
 import type { MergeOptions, MergingRow } from './queries.ts'
+import { sourceCommits } from './source-commits.ts'
+import { templatedMessage } from './templated-message.ts'
+
+type Heads = { readonly source: Oid; readonly target: Oid }
 
 /** Created commits, and how they are stored. */
 export type MadeMerge = {
@@ -21,20 +23,11 @@ export type MadeMerge = {
   store(): Promise<void>
 }
 
-/** Maximum commits that a squash reads for its message; the oldest ones. */
-const readForMessage = 100
-
-/** Maximum characters of the messages that a squash reads, in total: two of the largest that a commit can have. */
-const maxMessageCharacters = 16 * 1024 * 1024
-
 /**
  * Whether the merge method of the project allows the merge at all: two methods require that the source contains all of the target.
  */
-export const satisfiesMergeMethod = async (
-  repo: Repository,
-  row: MergingRow,
-  heads: { source: Oid; target: Oid },
-): Promise<boolean> => row.target.merge_method === 'merge' || isAncestor(repo, heads.target, heads.source)
+export const satisfiesMergeMethod = async (repo: Repository, row: MergingRow, heads: Heads): Promise<boolean> =>
+  row.target.merge_method === 'merge' || isAncestor(repo, heads.target, heads.source)
 
 /**
  * Creates the commits of a merge without moving a branch; fails with `conflict` on conflicts. The caller is the committer; `author`
@@ -44,13 +37,14 @@ export async function makeMerge(
   ctx: Ctx,
   repo: Repository,
   row: MergingRow,
-  { source, target }: { source: Oid; target: Oid },
+  heads: Heads,
   options: MergeOptions & { readonly squash: boolean; readonly author: NewSignature },
 ): Promise<MadeMerge | 'conflict'> {
+  const { source, target } = heads
   const tree = await mergeCommits(repo, target, source)
   if (tree === 'conflict') return 'conflict'
   const committer = callerSignature(ctx)
-  const message = options.squash ? await messageOfSquash(repo, row, { source, target }, options) : undefined
+  const message = options.squash ? await messageOfSquash(ctx, repo, row, heads, options) : undefined
   const author = { ...options.author, at: committer.at }
   const squash =
     message === undefined ? undefined : prepareCommit(repo, { tree, parents: [target], author, committer, message })
@@ -65,7 +59,7 @@ export async function makeMerge(
             parents: [target, head],
             author: committer,
             committer,
-            message: options.merge_commit_message || mergeMessage(row),
+            message: await messageOfMerge(ctx, repo, row, heads, options),
           },
           squash?.objects,
         )
@@ -78,17 +72,32 @@ export async function makeMerge(
   }
 }
 
-/** The squash commit; `undefined` for a single commit without a requested message, which is used as it is. */
-async function messageOfSquash(
+async function messageOfMerge(
+  ctx: Ctx,
   repo: Repository,
   row: MergingRow,
-  { source, target }: { source: Oid; target: Oid },
-  { squash_commit_message }: MergeOptions,
+  heads: Heads,
+  { merge_commit_message }: MergeOptions,
+): Promise<string> {
+  if (merge_commit_message) return merge_commit_message
+  const template = row.target.merge_commit_template
+  if (!template) return mergeMessage(row)
+  const commits = async () => (await sourceCommits(repo, row, heads)).oldest()
+  return (await templatedMessage(ctx, row, template, { author: callerSignature(ctx), commits })) || mergeMessage(row)
+}
+
+/** Undefined if there is a single commit that would stay as it is, which is used itself. */
+async function messageOfSquash(
+  ctx: Ctx,
+  repo: Repository,
+  row: MergingRow,
+  heads: Heads,
+  { squash_commit_message, author }: MergeOptions & { readonly author: NewSignature },
 ): Promise<string | undefined> {
   if (squash_commit_message) return squash_commit_message
-  const range = { from: [source], excluding: [target] }
-  const oids = await listCommitIds(repo, range, { order: 'topo', limit: row.commits + 1 })
-  if (oids.length < 2) return undefined
-  const oldest = oids.reverse().slice(0, readForMessage)
-  return squashMessage(row, (await readCommitsWithin(repo, oldest, maxMessageCharacters)).commits)
+  const { count, oldest } = await sourceCommits(repo, row, heads)
+  const template = row.target.squash_commit_template
+  const wanted = template && (await templatedMessage(ctx, row, template, { author, commits: oldest }))
+  if (count < 2 && (!wanted || (await oldest())[0]?.message.trim() === wanted)) return undefined
+  return wanted || squashMessage(row, await oldest())
 }

@@ -7,22 +7,31 @@ export const mergeMessage = (row: MergingRow): string =>
   [
     `Merge branch '${row.source_branch}' into '${row.target_branch}'`,
     row.title,
-    ...(row.closing.length > 0 ? [`Closes ${closedIssues(row)}`] : []),
+    closes(row),
     `See merge request ${row.target.full_path}!${row.iid}`,
-  ].join('\n\n')
+  ]
+    .filter(Boolean)
+    .join('\n\n')
 
-/** `#1, #2 and #3` */
-function closedIssues({ closing, target: { id, full_path } }: MergingRow): string {
+/** `Closes #1, #2 and #3`; empty if it closes none. */
+export function closes({ closing, target: { id, full_path } }: MergingRow): string {
   const names = closing.map((issue) => references('Issue', issue, { of: 'project', id, full_path }).relative)
-  return [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ')
+  const list = [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ')
+  return list && `Closes ${list}`
 }
 
-/** The message has more than a title. */
-const hasBody = ({ message }: Commit): boolean => message.trim() !== titleOf(message).trim()
+export const isMerge = ({ parents }: Commit): boolean => parents.length > 1
+
+/** What the message has after its title. */
+export const bodyOf = ({ message }: Commit): string => {
+  const text = message.trim()
+  const title = titleOf(message).trim()
+  return text.startsWith(title) ? text.slice(title.length).trim() : text
+}
 
 /**
  * Default message of a squash commit, from commits oldest first: the message of the first commit that is no merge and has a body,
  * else the title of the merge request.
  */
 export const squashMessage = ({ title }: Pick<MergingRow, 'title'>, commits: readonly Commit[]): string =>
-  commits.find((commit) => commit.parents.length < 2 && hasBody(commit))?.message.trimEnd() ?? title
+  commits.find((commit) => !isMerge(commit) && bodyOf(commit) !== '')?.message.trimEnd() ?? title

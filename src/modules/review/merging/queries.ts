@@ -70,6 +70,8 @@ export const mergingRow = {
       readonly default_branch: string | null
       readonly merge_method: ProjectSettings['merge_method']
       readonly squash_option: ProjectSettings['squash_option']
+      readonly merge_commit_template: string | null
+      readonly squash_commit_template: string | null
       readonly needs_pipeline: boolean
       readonly needs_resolution: boolean
       readonly resolves_outdated: boolean
@@ -116,8 +118,9 @@ const select = sql`
       'id', t.id, 'repository_storage', t.repository_storage, 'repository_key', t.repository_key, 'full_path',
       t.full_path, 'default_branch', t.default_branch, 'merge_method',
       coalesce(t.settings ->> 'merge_method', ${merge_method}::text), 'squash_option',
-      coalesce(t.settings ->> 'squash_option', ${squash_option}::text), 'needs_pipeline',
-      coalesce((t.settings ->> 'only_allow_merge_if_pipeline_succeeds')::boolean, ${needs_pipeline}),
+      coalesce(t.settings ->> 'squash_option', ${squash_option}::text), 'merge_commit_template',
+      t.settings ->> 'merge_commit_template', 'squash_commit_template', t.settings ->> 'squash_commit_template',
+      'needs_pipeline', coalesce((t.settings ->> 'only_allow_merge_if_pipeline_succeeds')::boolean, ${needs_pipeline}),
       'needs_resolution',
       coalesce((t.settings ->> 'only_allow_merge_if_all_discussions_are_resolved')::boolean, ${needs_resolution}),
       'resolves_outdated', coalesce((t.settings ->> 'resolve_outdated_diff_discussions')::boolean, ${resolves_outdated})
