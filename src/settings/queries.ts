@@ -4,22 +4,29 @@ import { raw, type Sql, sql } from '../db/sql.ts'
 import { type Settings, withDefaults } from './settings.ts'
 
 /**
- * Counts one hit in the current period of `seconds`, which begins with its first hit; returns the count in the period. A period that begins
- * in the future counts as over, but for the minute by which waiting transactions may begin earlier.
+ * Counts one hit in the current period of `seconds`, which begins with its first hit. Returns the hits in the period, and in how many
+ * seconds it ends. A period that begins in the future counts as over, but for the minute by which waiting transactions may begin earlier.
  */
-export const countHit = async (db: Db, key: string, seconds: number): Promise<number> => {
+export const countHit = async (
+  db: Db,
+  key: string,
+  seconds: number,
+): Promise<{ readonly hits: number; readonly endsInSeconds: number }> => {
   const isCurrent = sql`c.period > excluded.period - ${seconds}::integer and c.period < excluded.period + 60`
-  return (await db.row(
-    { hits: integer },
+  const now = sql`floor(extract(epoch from now()))::bigint`
+  const counted = await db.row(
+    { hits: integer, began: integer, now: integer },
     sql`
       insert into rate_counters as c (key, period, hits)
-      values (${key}, floor(extract(epoch from now())), 1)
+      values (${key}, ${now}, 1)
       on conflict (key) do update
         set hits = case when ${isCurrent} then c.hits + 1 else 1 end,
           period = case when ${isCurrent} then c.period else excluded.period end
-      returning hits
+      returning hits, period as began, ${now} as now
     `,
-  ))!.hits
+  )
+  const { hits, began, now: at } = counted!
+  return { hits, endsInSeconds: Math.max(1, began + seconds - at) }
 }
 
 /**

@@ -76,8 +76,8 @@ async function exceeds(
 ): Promise<Limited | undefined> {
   if (seconds === 0) return undefined
   // Another length of the period begins another count.
-  const hits = await countHit(db, `${key} ${seconds}`, seconds)
-  return hits > requests ? { retryAfterSeconds: seconds } : undefined
+  const { hits, endsInSeconds } = await countHit(db, `${key} ${seconds}`, seconds)
+  return hits > requests ? { retryAfterSeconds: endsInSeconds } : undefined
 }
 
 /** Whether the user has used more addresses than allowed. One statement if that limit is enabled. */

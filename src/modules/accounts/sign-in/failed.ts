@@ -23,6 +23,6 @@ const refusedSeconds = 10 * 60
 
 /** As `recordFailedSignIn`, for the right password of an account that may not sign in, such as a blocked one. */
 export async function recordRefusedSignIn(ctx: Ctx, login: string, userId: number): Promise<void> {
-  const count = await countHit(ctx.db, `refused_sign_in:${userId}`, refusedSeconds)
-  if (count <= maxRefused) await recordFailedSignIn(ctx, login, userId)
+  const { hits } = await countHit(ctx.db, `refused_sign_in:${userId}`, refusedSeconds)
+  if (hits <= maxRefused) await recordFailedSignIn(ctx, login, userId)
 }

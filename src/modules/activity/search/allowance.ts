@@ -8,6 +8,6 @@ const periodSeconds = 60
 export async function requireAllowance({ db, actor, settings }: Ctx): Promise<void> {
   const limit = settings.search_rate_limit
   if (limit === 0) return
-  const hits = await countHit(db, `search:${actor!.id}`, periodSeconds)
+  const { hits } = await countHit(db, `search:${actor!.id}`, periodSeconds)
   if (hits > limit) throw tooManyRequests()
 }

@@ -38,7 +38,7 @@ export async function requestAccess(ctx: Ctx, { holder, level }: Asked, source: 
     // The user was blocked while this waited for the lock.
     if (!asked) throw forbidden()
     // Each request sends several mails.
-    if ((await countHit(tx, `access_request:${id}`, 3600)) > maxRequestsPerHour) throw tooManyRequests()
+    if ((await countHit(tx, `access_request:${id}`, 3600)).hits > maxRequestsPerHour) throw tooManyRequests()
     await mailAccessRequest(tx, ctx, membership, asked)
     await emit(tx, { kind: 'access_requested', ...placeOf(holder), actorId: id, payload: { user_id: id } })
     return asked

@@ -99,7 +99,7 @@ const inviteAddress = (
     }
     const id = await insertInvitation(tx, holder, { email, level, expiresAt, createdBy: actorId })
     if (id === undefined) return `Member already invited to ${name}`
-    if ((await countHit(tx, `invitation:${actorId}`, 3600)) > maxMailsPerHour) throw tooManyRequests()
+    if ((await countHit(tx, `invitation:${actorId}`, 3600)).hits > maxMailsPerHour) throw tooManyRequests()
     await mailInvitation(tx, ctx, membership, { email, level, expiresAt })
     await emit(tx, {
       kind: 'member_invited',

@@ -17,7 +17,7 @@ const downloads = { hits: 10, seconds: 600 }
 
 /** Counts a call of the user, and throws `rate_limited` beyond the limit. */
 export async function limit(ctx: Ctx, key: string, { hits, seconds }: typeof starts): Promise<void> {
-  if ((await countHit(ctx.db, `${key}:${ctx.actor!.id}`, seconds)) > hits) throw tooManyRequests()
+  if ((await countHit(ctx.db, `${key}:${ctx.actor!.id}`, seconds)).hits > hits) throw tooManyRequests()
 }
 
 /** Throws `404 Not Found` if an administrator has disabled exports of projects. */
