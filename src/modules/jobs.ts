@@ -5,6 +5,7 @@ import { checkBlobs } from './administration/blob-checks/jobs.ts'
 import { collectUnusedBlobs, removeInterruptedUploads } from './administration/blob-collection/jobs.ts'
 import { endOldChanges } from './administration/change-retention/jobs.ts'
 import { endOldEvents } from './administration/event-retention/jobs.ts'
+import { endOldRateCounters } from './administration/rate-counter-retention/jobs.ts'
 import { addUpComments } from './discussion/comment-counts/jobs.ts'
 import { noteablesInTexts } from './discussion/cross-references/jobs.ts'
 import { forgetNameInNotes } from './discussion/notes/name-job.ts'
@@ -88,6 +89,7 @@ export const jobs: readonly Job<any>[] = [
   acceptInvitationsLater,
   endOldChanges,
   endOldEvents,
+  endOldRateCounters,
   endOldHookEvents,
   checkBlobs,
   collectUnusedBlobs,

@@ -1,3 +1,4 @@
+import { deleteSome } from '../db/batches.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { integer, json, type RowOf, timestamp } from '../db/row.ts'
 import { raw, type Sql, sql } from '../db/sql.ts'
@@ -11,23 +12,25 @@ export const countHit = async (
   db: Db,
   key: string,
   seconds: number,
-): Promise<{ readonly hits: number; readonly endsInSeconds: number }> => {
-  const isCurrent = sql`c.period > excluded.period - ${seconds}::integer and c.period < excluded.period + 60`
-  const now = sql`floor(extract(epoch from now()))::bigint`
+): Promise<{ readonly hits: number; readonly ends_in: number }> => {
+  const isCurrent = sql`c.ends_at > now() and c.ends_at < excluded.ends_at + interval '1 minute'`
   const counted = await db.row(
-    { hits: integer, began: integer, now: integer },
+    { hits: integer, ends_in: integer },
     sql`
-      insert into rate_counters as c (key, period, hits)
-      values (${key}, ${now}, 1)
+      insert into rate_counters as c (key, hits, ends_at)
+      values (${key}, 1, now() + make_interval(secs => ${seconds}::integer))
       on conflict (key) do update
         set hits = case when ${isCurrent} then c.hits + 1 else 1 end,
-          period = case when ${isCurrent} then c.period else excluded.period end
-      returning hits, period as began, ${now} as now
+          ends_at = case when ${isCurrent} then c.ends_at else excluded.ends_at end
+      returning hits, ceil(extract(epoch from ends_at - now()))::integer as ends_in
     `,
   )
-  const { hits, began, now: at } = counted!
-  return { hits, endsInSeconds: Math.max(1, began + seconds - at) }
+  return counted!
 }
+
+/** Deletes at most `size` counters whose period has ended. */
+export const deleteEndedCounters = (db: Db, size: number): Promise<number> =>
+  db.run(deleteSome('rate_counters', sql`ends_at <= now()`, size))
 
 /**
  * Records that the user was seen at the address. False, and not recorded, if the address is new and the user has been seen at

@@ -77,9 +77,15 @@ export const usesOfSshKeys = (world: World, user_id: number) =>
 
 /** Hits of a rate limit in a period that has just begun. */
 export const countHits = (world: World, key: string, hits: number) =>
-  add(world, 'rate_counters', { key, period: new Computed('floor(extract(epoch from now()))'), hits })
+  add(world, 'rate_counters', { key, hits, ends_at: new Computed(`now() + interval '1 hour'`) })
 
-/** Ends the period of a rate limit. */
+/** Ends the period of a rate limit, whose counter remains. */
+export const endPeriod = (world: World, key: string) =>
+  change(world, 'rate_counters', { key }, { ends_at: ago('1 second') })
+
+export const countersOf = (world: World, key: string) => find(world, 'rate_counters', { key }, ['hits'])
+
+/** Deletes the counter of a rate limit. */
 export const forgetHits = (world: World, key: string) => remove(world, 'rate_counters', { key })
 
 /** Deletes the row of a user, as the job does that removes a deleted one. */

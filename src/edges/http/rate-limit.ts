@@ -76,8 +76,8 @@ async function exceeds(
 ): Promise<Limited | undefined> {
   if (seconds === 0) return undefined
   // Another length of the period begins another count.
-  const { hits, endsInSeconds } = await countHit(db, `${key} ${seconds}`, seconds)
-  return hits > requests ? { retryAfterSeconds: endsInSeconds } : undefined
+  const { hits, ends_in } = await countHit(db, `${key} ${seconds}`, seconds)
+  return hits > requests ? { retryAfterSeconds: ends_in } : undefined
 }
 
 /** Whether the user has used more addresses than allowed. One statement if that limit is enabled. */
