@@ -96,8 +96,9 @@ export const auditOf = (
 
 type AuditedNoun = {
   readonly noun: string
-  /** Id of the project or group. */
+  /** Id of the project or group; of both kinds without a type. */
   readonly entity_id?: number
+  readonly entity_type?: 'Project' | 'Group'
   /** Id of what the noun stands for. */
   readonly target_id?: number
 }
