@@ -1,12 +1,13 @@
-import { hash, randomUUID } from 'node:crypto'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { makeFolder, syncFolder } from '../kernel/durable.ts'
+import { makeFolder } from '../kernel/durable.ts'
 import { missingAs } from '../kernel/missing.ts'
-import { giveToFolderOwner } from '../kernel/same-owner.ts'
-import { isS3, s3Address, storeName } from './location.ts'
+import { writePrivateFile } from '../kernel/private-file.ts'
+import { inObjects } from './in-objects.ts'
+import { isS3, storeName } from './location.ts'
 
 /*
  * A store of blobs contains the id of the installation to which it belongs, beside the blobs: a file in a folder, or an object below the
@@ -32,32 +33,9 @@ export async function writeMarker(url: string, installation: string): Promise<vo
   const text = `${installation}\n`
   if (isS3(url))
     return inObjects(url, (objects) => objects.put(name, Buffer.from(text), hash('sha256', text, 'base64')))
-  const folder = fileURLToPath(url)
-  await makeFolder(folder, 0o700)
-  const unfinished = join(folder, `${name}-${randomUUID()}`)
-  try {
-    await writeFile(unfinished, text, { flag: 'wx', mode: 0o600, flush: true })
-    giveToFolderOwner(unfinished)
-    await rename(unfinished, join(folder, name))
-  } catch (error) {
-    await rm(unfinished, { force: true })
-    throw error
-  }
-  await syncFolder(folder)
+  await makeFolder(fileURLToPath(url), 0o700)
+  writePrivateFile(markerPlace(url), text)
 }
 
 /** Whether a key of object storage is that of a marker. */
 export const isMarker = (key: string): boolean => key === name
-
-async function inObjects<T>(
-  url: string,
-  work: (objects: import('./s3-client.ts').S3Objects) => Promise<T>,
-): Promise<T> {
-  const { S3Objects } = await import('./s3-client.ts')
-  const objects = new S3Objects(s3Address(url))
-  try {
-    return await work(objects)
-  } finally {
-    objects.close()
-  }
-}

@@ -5,16 +5,15 @@ import { Failure } from '../kernel/failure.ts'
 import { namesIn } from '../kernel/missing.ts'
 import type { BlobStore } from './blob-store.ts'
 import { DiskBlobs } from './disk.ts'
-import { isS3, s3Address, storeName } from './location.ts'
+import { inObjects } from './in-objects.ts'
+import { isS3, storeName } from './location.ts'
 import { isMarker, markerPlace, readMarker } from './marker.ts'
 
 /** Writes, reads and deletes a few bytes in a store of which no database knows. */
 export async function probeStore(url: string): Promise<void> {
   if (!isS3(url)) return new DiskBlobs(fileURLToPath(url)).probe()
-  const [{ S3Objects }, { probe }] = await Promise.all([import('./s3-client.ts'), import('./s3-probe.ts')])
-  const objects = new S3Objects(s3Address(url))
-  await probe(objects)
-  objects.close()
+  const { probe } = await import('./s3-probe.ts')
+  await inObjects(url, probe)
 }
 
 /** Opens the store at a URL that the settings have accepted. Only object storage loads the AWS SDK. */
@@ -45,12 +44,8 @@ async function isEmpty(url: string): Promise<boolean> {
     const names = await namesIn(join(fileURLToPath(url), 'sha256'))
     return names.length === 0
   }
-  const { S3Objects } = await import('./s3-client.ts')
-  const objects = new S3Objects(s3Address(url))
-  try {
+  return inObjects(url, async (objects) => {
     for await (const keys of objects.keys()) if (keys.some((key) => !isMarker(key))) return false
     return true
-  } finally {
-    objects.close()
-  }
+  })
 }

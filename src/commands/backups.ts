@@ -104,6 +104,6 @@ export async function restore(
     },
   })
   setQuiet(config.dataDir, quiet)
-  await markInstallation(config.dataDir, installation)
+  markInstallation(config.dataDir, installation)
   return { made: factsOf(manifest), leftOut }
 }

@@ -1,9 +1,10 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { syncFolderNow } from './durable.ts'
 import { Failure } from './failure.ts'
 import { isMissing } from './missing.ts'
+import { writePrivateFile } from './private-file.ts'
 import { giveToFolderOwner } from './same-owner.ts'
 
 const algorithm = 'aes-256-gcm'
@@ -115,14 +116,8 @@ const secretsOf = (keys: readonly string[]): Secrets => new Secrets(keys.map((ke
 
 const newKey = (): string => randomBytes(keyBytes).toString('base64url')
 
-/** Replaces the file: a crash leaves the old content or the new one. */
-function writeKeys(file: string, keys: readonly string[]): void {
-  const unfinished = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
-  writeFileSync(unfinished, keys.map((key) => `${key}\n`).join(''), { mode: 0o600, flush: true, flag: 'wx' })
-  giveToFolderOwner(unfinished)
-  renameSync(unfinished, file)
-  syncFolderNow(dirname(file))
-}
+const writeKeys = (file: string, keys: readonly string[]): void =>
+  writePrivateFile(file, keys.map((key) => `${key}\n`).join(''))
 
 function readOrMake(file: string): string {
   try {

@@ -3,8 +3,8 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { isThere, missingAs } from '../kernel/missing.ts'
+import { writePrivateFile } from '../kernel/private-file.ts'
 import type { Credentials } from './app-module.ts'
-import { writePrivateFile } from './data-dir.ts'
 
 export const credentialsFile = (dataDir: string): string => join(dataDir, 'root-credentials')
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startZombie } from '../../test/programs/zombie.ts'
-import { DataDirInUse, holderOf, lockDataDir, writePrivateFile } from './data-dir.ts'
+import { DataDirInUse, holderOf, lockDataDir } from './data-dir.ts'
 import { identityOf } from './process-identity.ts'
 import { temporaryFolder } from './testing/launch.ts'
 
@@ -120,14 +120,4 @@ test.runIf(process.getuid?.() === 0)('a data folder without write permission is 
   onTestFinished(() => void child.kill('SIGKILL'))
   const [line] = await once(createInterface(child.stdout), 'line')
   expect(line).toBe(`Failure: Cannot write to the data folder ${folder} (STITHY_DATA_DIR): permission denied.`)
-})
-
-test('a private file is readable by its owner only, and written completely', async () => {
-  const folder = await temporaryFolder()
-  const file = join(folder, 'secret')
-  writePrivateFile(file, 'one\n')
-  writePrivateFile(file, 'two\n')
-  expect(readFileSync(file, 'utf8')).toBe('two\n')
-  expect(statSync(file).mode & 0o777).toBe(0o600)
-  expect(readdirSync(folder)).toEqual(['secret'])
 })

@@ -1,16 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { answers } from '../db/embedded/orphans.ts'
 import { shortFolder } from '../db/embedded/socket-folder.ts'
 import { ageOf } from '../kernel/clock.ts'
-import { makeFolderNow, syncFolderNow } from '../kernel/durable.ts'
+import { makeFolderNow } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { isThere, missingAs } from '../kernel/missing.ts'
-import { giveToFolderOwner } from '../kernel/same-owner.ts'
 import { systemReason } from './explain.ts'
 import { identityOf } from './process-identity.ts'
 
@@ -165,18 +164,4 @@ async function writerOf(dataDir: string, text: string): Promise<number | undefin
   if (pid === undefined) return undefined
   const isSeen = identityOf(Number(pid)) === identity
   return isSeen || (await answers(socketOf(dataDir, text))) ? Number(pid) : undefined
-}
-
-/** Writes a file atomically and durably, readable only by its owner. */
-export function writePrivateFile(path: string, text: string): void {
-  const unfinished = `${path}.${process.pid}`
-  try {
-    writeFileSync(unfinished, text, { mode: 0o600, flush: true })
-    giveToFolderOwner(unfinished)
-    renameSync(unfinished, path)
-  } catch (error) {
-    rmSync(unfinished, { force: true })
-    throw error
-  }
-  syncFolderNow(dirname(path))
 }

@@ -96,16 +96,25 @@ export const auditOf = (
 
 type AuditedNoun = {
   readonly noun: string
-  /** Id of the project or group; of both kinds without a type. */
-  readonly entity_id?: number
-  readonly entity_type?: 'Project' | 'Group'
+  /** Id of the project or group that it belongs to. */
+  readonly project?: number
+  readonly group?: number
   /** Id of what the noun stands for. */
   readonly target_id?: number
 }
 
 /** Audit events about what a noun stands for, such as `approval_rule`, in their order. */
-export const auditOfNoun = (world: World, audited: AuditedNoun, ...columns: readonly ('verb' | 'target_details')[]) =>
-  find(world, 'audit_events', audited, columns, 'id')
+export const auditOfNoun = (
+  world: World,
+  { project, group, ...audited }: AuditedNoun,
+  ...columns: readonly ('verb' | 'target_details')[]
+) => {
+  const entity = {
+    ...(project !== undefined && { entity_type: 'Project', entity_id: project }),
+    ...(group !== undefined && { entity_type: 'Group', entity_id: group }),
+  }
+  return find(world, 'audit_events', { ...audited, ...entity }, columns, 'id')
+}
 
 /** Audit events with this value among their facts. */
 export const auditWithFact = (world: World, key: string, value: string) =>

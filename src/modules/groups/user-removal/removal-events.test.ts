@@ -154,10 +154,7 @@ test('invitations to an address of a deleted user are withdrawn in the audit log
   }
   await remove(world, ann)
   await settle(world, ann)
-  for (const entity of [
-    { entity_type: 'Group', entity_id: group.id },
-    { entity_type: 'Project', entity_id: project.id },
-  ] as const)
+  for (const entity of [{ group: group.id }, { project: project.id }])
     expect(await auditOfNoun(world, { noun: 'invitation', ...entity }, 'verb', 'target_details')).toEqual([
       { verb: 'add', target_details: email },
       { verb: 'remove', target_details: email },

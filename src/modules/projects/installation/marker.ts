@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolder } from '../../../kernel/durable.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { isThere } from '../../../kernel/missing.ts'
-import { giveToFolderOwner } from '../../../kernel/same-owner.ts'
+import { writePrivateFile } from '../../../kernel/private-file.ts'
 
 /** Content of the file `installation` in a data folder. */
 export type Marker = {
@@ -28,15 +26,5 @@ export function readMarker(dataDir: string): Marker | undefined {
 }
 
 /** Writes the file atomically and durably. */
-export async function writeMarker(dataDir: string, { id, pending }: Marker): Promise<void> {
-  const unfinished = `${fileOf(dataDir)}.new`
-  await rm(unfinished, { force: true })
-  {
-    await using file = await open(unfinished, 'wx', 0o600)
-    await file.writeFile(`${id}${pending ? ' pending' : ''}\n`)
-    await file.sync()
-  }
-  giveToFolderOwner(unfinished)
-  await rename(unfinished, fileOf(dataDir))
-  await syncFolder(dataDir)
-}
+export const writeMarker = (dataDir: string, { id, pending }: Marker): void =>
+  writePrivateFile(fileOf(dataDir), `${id}${pending ? ' pending' : ''}\n`)

@@ -27,7 +27,7 @@ export async function pairInstallation(db: Database, folder: Folder): Promise<vo
   const sides = await inspectSides(db, folder)
   const { id, marker, projects, commits, repositories } = sides
   if (id !== undefined && id === marker?.id) {
-    if (marker.pending) await writeMarker(folder.dataDir, { id, pending: false })
+    if (marker.pending) writeMarker(folder.dataDir, { id, pending: false })
     return
   }
   // From here on, at most one side has a valid id.
@@ -38,12 +38,12 @@ export async function pairInstallation(db: Database, folder: Folder): Promise<vo
   }
   if ((repositories && !projects) || (commits && !repositories)) throw refusal(folder, sides)
   const made = marker?.id ?? randomUUID()
-  await writeMarker(folder.dataDir, { id: made, pending: true })
+  writeMarker(folder.dataDir, { id: made, pending: true })
   await forEachRepository(db, folder, async (project, gitDir) => {
     if (readKey(gitDir) === undefined) await writeKey(gitDir, project.repository_key)
   })
   await db.transaction((tx) => saveInstallationId(tx, made))
-  await writeMarker(folder.dataDir, { id: made, pending: false })
+  writeMarker(folder.dataDir, { id: made, pending: false })
 }
 
 /** Refuses a database with the id of another installation; runs before migrations. */
@@ -79,7 +79,7 @@ export async function adoptInstallation(db: Database, folder: Folder): Promise<{
     for (const { projectId, key } of keys) await saveRepositoryKey(tx, projectId, key)
     await saveInstallationId(tx, made)
   })
-  await writeMarker(folder.dataDir, { id: made, pending: false })
+  writeMarker(folder.dataDir, { id: made, pending: false })
   return { id: made, former }
 }
 
@@ -93,8 +93,7 @@ function legibleMarker(dataDir: string): Marker | undefined {
 }
 
 /** Gives a restored data folder the id that its database has. */
-export const markInstallation = (dataDir: string, id: string): Promise<void> =>
-  writeMarker(dataDir, { id, pending: false })
+export const markInstallation = (dataDir: string, id: string): void => writeMarker(dataDir, { id, pending: false })
 
 type Sides = Awaited<ReturnType<typeof inspectSides>>
 

@@ -152,7 +152,7 @@ describe('protections that name a user or group that is deleted', () => {
     const payload = { ref_kind: 'branch', name: 'main' }
     const events = await eventsOf(world, { project: project.id, kind: 'ref_protection_changed' }, 'actor_id', 'payload')
     expect(events).toEqual([{ actor_id: 1, payload }])
-    const audited = { noun: 'protection', entity_id: project.id } as const
+    const audited = { noun: 'protection', project: project.id }
     expect(await auditOfNoun(world, audited, 'verb', 'target_details')).toEqual([
       { verb: 'add', target_details: 'main' },
       { verb: 'add', target_details: 'other' },

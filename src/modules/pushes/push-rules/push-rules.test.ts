@@ -66,7 +66,7 @@ describe('the push rule of a project', () => {
     expect((await mia.put(at, { commit_message_regex: null })).json.commit_message_regex).toBe(null)
     expect(await mia.delete(at)).toMatchObject({ status: 204, text: '' })
     expect(await mia.get(at)).toMatchObject({ status: 200, text: 'null' })
-    expect(await auditOfNoun(world, { noun: 'push_rule', entity_id: id }, 'verb')).toEqual(
+    expect(await auditOfNoun(world, { noun: 'push_rule', project: id }, 'verb')).toEqual(
       ['add', 'change', 'change', 'remove'].map((verb) => ({ verb })),
     )
     expect((await auditOf(world, { type: 'Project', id }, 'author_id')).at(-1)).toEqual({ author_id: mia.id })

@@ -49,8 +49,8 @@ describe('approval rules that name a user or group that is deleted', () => {
     expect(mine.map(({ actor_id, payload }) => [actor_id, payload.approval_rule_id])).toEqual(
       [0, 2, 4, 1, 3, 5].map((n) => [1, ids[n]]),
     )
-    for (const entity_id of [above.id, project.id])
-      expect(await auditOfNoun(world, { noun: 'approval_rule', entity_id }, 'verb', 'target_details')).toEqual(
+    for (const entity of [{ group: above.id }, { project: project.id }])
+      expect(await auditOfNoun(world, { noun: 'approval_rule', ...entity }, 'verb', 'target_details')).toEqual(
         expect.arrayContaining([
           { verb: 'change', target_details: 'By user' },
           { verb: 'change', target_details: 'By group' },

@@ -58,7 +58,7 @@ describe('approval settings of a project', () => {
     expect(await eventsOf(world, { project: project.id, kind: 'approval_settings_changed' }, 'payload')).toEqual([
       { payload: { changed: ['reset_approvals_on_push'] } },
     ])
-    expect(await auditOfNoun(world, { noun: 'approval_settings', entity_id: project.id }, 'verb')).toEqual([
+    expect(await auditOfNoun(world, { noun: 'approval_settings', project: project.id }, 'verb')).toEqual([
       { verb: 'change' },
     ])
   })

@@ -8,7 +8,7 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { mergeMessage, squashMessage } from './messages.ts'
 import type { MergeOptions, MergingRow } from './queries.ts'
-import { sourceCommits } from './source-commits.ts'
+import { type SourceCommits, sourceCommits } from './source-commits.ts'
 import { templatedMessage } from './templated-message.ts'
 
 type Heads = { readonly source: Oid; readonly target: Oid }
@@ -44,7 +44,9 @@ export async function makeMerge(
   const tree = await mergeCommits(repo, target, source)
   if (tree === 'conflict') return 'conflict'
   const committer = callerSignature(ctx)
-  const message = options.squash ? await messageOfSquash(ctx, repo, row, heads, options) : undefined
+  let found: Promise<SourceCommits> | undefined
+  const commits = () => (found ??= sourceCommits(repo, row, heads))
+  const message = options.squash ? await messageOfSquash(ctx, row, commits, options) : undefined
   const author = { ...options.author, at: committer.at }
   const squash =
     message === undefined ? undefined : prepareCommit(repo, { tree, parents: [target], author, committer, message })
@@ -59,7 +61,7 @@ export async function makeMerge(
             parents: [target, head],
             author: committer,
             committer,
-            message: await messageOfMerge(ctx, repo, row, heads, options),
+            message: await messageOfMerge(ctx, row, commits, options),
           },
           squash?.objects,
         )
@@ -74,28 +76,26 @@ export async function makeMerge(
 
 async function messageOfMerge(
   ctx: Ctx,
-  repo: Repository,
   row: MergingRow,
-  heads: Heads,
+  found: () => Promise<SourceCommits>,
   { merge_commit_message }: MergeOptions,
 ): Promise<string> {
   if (merge_commit_message) return merge_commit_message
   const template = row.target.merge_commit_template
   if (!template) return mergeMessage(row)
-  const commits = async () => (await sourceCommits(repo, row, heads)).oldest()
+  const commits = async () => (await found()).oldest()
   return (await templatedMessage(ctx, row, template, { author: callerSignature(ctx), commits })) || mergeMessage(row)
 }
 
 /** Undefined if there is a single commit that would stay as it is, which is used itself. */
 async function messageOfSquash(
   ctx: Ctx,
-  repo: Repository,
   row: MergingRow,
-  heads: Heads,
+  found: () => Promise<SourceCommits>,
   { squash_commit_message, author }: MergeOptions & { readonly author: NewSignature },
 ): Promise<string | undefined> {
   if (squash_commit_message) return squash_commit_message
-  const { count, oldest } = await sourceCommits(repo, row, heads)
+  const { count, oldest } = await found()
   const template = row.target.squash_commit_template
   const wanted = template && (await templatedMessage(ctx, row, template, { author, commits: oldest }))
   if (count < 2 && (!wanted || (await oldest())[0]?.message.trim() === wanted)) return undefined

@@ -47,7 +47,9 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
   const ref = branchRef(row.target_branch)!
   return inTurn(repo, ref, async () => {
     // For messages that name the issues which it closes: the job that stores these runs after the change of a text.
-    if (!options.merge_commit_message || !options.squash_commit_message) await updateClosingIssues(ctx, row.id)
+    const hasMessages =
+      options.merge_commit_message && (options.squash_commit_message || !row.target.squash_commit_template)
+    if (!hasMessages) await updateClosingIssues(ctx, row.id)
     const begun = await begin(ctx, row, source, options)
     try {
       const outcome = await moveTarget(ctx, { row: begun, repo, ref }, options)

@@ -1,4 +1,4 @@
-import { type Commit, titleOf } from '../../../git/objects/commits.ts'
+import type { Commit } from '../../../git/objects/commits.ts'
 import { references } from '../../discussion/index.ts'
 import type { MergingRow } from './queries.ts'
 
@@ -22,16 +22,15 @@ export function closes({ closing, target: { id, full_path } }: MergingRow): stri
 
 export const isMerge = ({ parents }: Commit): boolean => parents.length > 1
 
-/** What the message has after its title. */
-export const bodyOf = ({ message }: Commit): string => {
-  const text = message.trim()
-  const title = titleOf(message).trim()
-  return text.startsWith(title) ? text.slice(title.length).trim() : text
-}
+/** What the message has after its first line. */
+export const bodyOf = ({ message }: Commit): string => message.trim().replace(/^.*/, '').trim()
+
+export const firstWithBody = (commits: readonly Commit[]): Commit | undefined =>
+  commits.find((commit) => !isMerge(commit) && bodyOf(commit) !== '')
 
 /**
  * Default message of a squash commit, from commits oldest first: the message of the first commit that is no merge and has a body,
  * else the title of the merge request.
  */
 export const squashMessage = ({ title }: Pick<MergingRow, 'title'>, commits: readonly Commit[]): string =>
-  commits.find((commit) => !isMerge(commit) && bodyOf(commit) !== '')?.message.trimEnd() ?? title
+  firstWithBody(commits)?.message.trimEnd() ?? title

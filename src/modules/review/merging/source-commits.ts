@@ -11,11 +11,13 @@ const readForMessage = 100
 const maxMessageCharacters = 16 * 1024 * 1024
 
 /** The number of commits that the source has and the target has not, and the first of them, oldest first. */
+export type SourceCommits = { readonly count: number; readonly oldest: () => Promise<readonly Commit[]> }
+
 export async function sourceCommits(
   repo: Repository,
   row: Pick<MergingRow, 'commits'>,
   { source, target }: { readonly source: Oid; readonly target: Oid },
-): Promise<{ readonly count: number; readonly oldest: () => Promise<readonly Commit[]> }> {
+): Promise<SourceCommits> {
   const range = { from: [source], excluding: [target] }
   const oids = await listCommitIds(repo, range, { order: 'topo', limit: row.commits + 1 })
   const first = oids.reverse().slice(0, readForMessage)

@@ -4,7 +4,7 @@ import type { NewSignature } from '../../../git/objects/objects.ts'
 import { actorOf, callerSignature, findAccounts, signatureOfOther } from '../../accounts/index.ts'
 import { findApprovals } from '../approvals/queries.ts'
 import { fillTemplate, inLine, namesIn, personInLine, trailers } from '../commit-messages/template.ts'
-import { bodyOf, closes, isMerge, squashMessage } from './messages.ts'
+import { bodyOf, closes, firstWithBody, isMerge, squashMessage } from './messages.ts'
 import type { MergingRow } from './queries.ts'
 
 type Person = Pick<NewSignature, 'name' | 'email'>
@@ -64,19 +64,15 @@ async function ofReview(ctx: Ctx, { id }: MergingRow) {
 }
 
 function partsOf(row: MergingRow, commits: readonly Commit[], author: Person) {
-  const firstWithBody = commits.find((commit) => !isMerge(commit) && bodyOf(commit) !== '')
-  const authors = new Map(
-    commits.filter((commit) => !isMerge(commit)).map((commit) => [commit.author.email, commit.author]),
-  )
+  const written = commits.filter((commit) => !isMerge(commit))
+  const authors = new Map(written.map((commit) => [commit.author.email, commit.author]))
   authors.delete(author.email)
+  const multiline = firstWithBody(commits)
   return {
     first_commit: commits[0]?.message.trimEnd() ?? '',
     first_multiline_commit: squashMessage(row, commits),
-    first_multiline_commit_description: firstWithBody ? bodyOf(firstWithBody) : '',
-    all_commits: commits
-      .filter((commit) => !isMerge(commit))
-      .map(({ message }) => `* ${message.trim()}`)
-      .join('\n\n'),
+    first_multiline_commit_description: multiline ? bodyOf(multiline) : '',
+    all_commits: written.map(({ message }) => `* ${message.trim()}`).join('\n\n'),
     co_authored_by: trailers('Co-authored-by', [...authors.values()]),
   }
 }
