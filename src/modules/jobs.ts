@@ -8,13 +8,14 @@ import { endOldEvents } from './administration/event-retention/jobs.ts'
 import { endOldRateCounters } from './administration/rate-counter-retention/jobs.ts'
 import { addUpComments } from './discussion/comment-counts/jobs.ts'
 import { noteablesInTexts } from './discussion/cross-references/jobs.ts'
+import { mailHappeningJob } from './discussion/event-mails/jobs.ts'
 import { forgetNameInNotes } from './discussion/notes/name-job.ts'
 import {
   deliverNoteableMail,
   mailJobsOfPreviousRelease,
+  mailNamedUsersJob,
   mailNoteJob,
   mailOpeningJob,
-  mailTodosJob,
 } from './discussion/subscriptions/jobs.ts'
 import { removeMarkedGroups, resumeGroupRemovals } from './groups/groups/due-jobs.ts'
 import { removeGroup } from './groups/groups/jobs.ts'
@@ -186,6 +187,7 @@ export const jobs: readonly Job<any>[] = [
   endReleaseOfDeletedTag,
   mailNoteJob,
   ...mailJobsOfPreviousRelease,
+  mailHappeningJob,
+  mailNamedUsersJob,
   mailOpeningJob,
-  mailTodosJob,
 ]

@@ -12,15 +12,16 @@ export const countHit = async (
   db: Db,
   key: string,
   seconds: number,
+  count = 1,
 ): Promise<{ readonly hits: number; readonly ends_in: number }> => {
   const isCurrent = sql`c.ends_at > now() and c.ends_at < excluded.ends_at + interval '1 minute'`
   const counted = await db.row(
     { hits: integer, ends_in: integer },
     sql`
       insert into rate_counters as c (key, hits, ends_at)
-      values (${key}, 1, now() + make_interval(secs => ${seconds}::integer))
+      values (${key}, ${count}, now() + make_interval(secs => ${seconds}::integer))
       on conflict (key) do update
-        set hits = case when ${isCurrent} then c.hits + 1 else 1 end,
+        set hits = case when ${isCurrent} then c.hits + excluded.hits else excluded.hits end,
           ends_at = case when ${isCurrent} then c.ends_at else excluded.ends_at end
       returning hits, ceil(extract(epoch from ends_at - now()))::integer as ends_in
     `,

@@ -17,6 +17,14 @@ export {
   sourceName,
   type TextPlace,
 } from './cross-references/service.ts'
+export {
+  mailEpicState,
+  mailIssueState,
+  mailMergeRequestState,
+  mailUpdatedEpic,
+  mailUpdatedIssue,
+  mailUpdatedMergeRequest,
+} from './event-mails/reactions.ts'
 export { holderPath, isHeld, joinHolder, visibleHolder, withPlaceOf } from './noteables/holder-queries.ts'
 export {
   featureOf,

@@ -21,7 +21,16 @@ export { addFirstMember, addOwnerOfNamespace } from './members/first-member.ts'
 export { countGroupsOf } from './members/queries.ts'
 export { mailAddress, type Recipient, recipientRow } from './members/recipient-queries.ts'
 export { ensureOwner } from './members/service.ts'
-export { levelNumber, type NotificationEvent } from './notification-settings/levels.ts'
+export {
+  levelInForce,
+  mailsEnabled,
+  notificationLevel,
+  ofGroups,
+  ofProject,
+  settingsInForce,
+  watchers,
+} from './notification-settings/in-force-queries.ts'
+export { type NotificationEvent, unwatchedEvents } from './notification-settings/levels.ts'
 export { type PortableGroup, portableGroups } from './portable/group-queries.ts'
 export { copyHoldings } from './portable/holding-queries.ts'
 export { groupHoldings, groupMembers, projectHoldings } from './portable/queries.ts'

@@ -201,6 +201,8 @@ export const isNoteableType = (word: string): word is NoteableType => Object.has
 
 export const isTodoType = (word: string): word is TodoType => isNoteableType(word) && hasTodos(word)
 
+export const isPlannedType = (word: string): word is PlannedType => isNoteableType(word) && isPlanned(word)
+
 /** The tables of users with a task in noteables of a kind. */
 export const assignedTables = (type: NoteableType): readonly string[] => kindOf(type).planned?.scheduled?.assigned ?? []
 

@@ -5,23 +5,29 @@ import type { Reaction } from '../../../events/reaction.ts'
 import { job } from '../../../jobs/job.ts'
 import { queues } from '../../../jobs/reaction.ts'
 import type { Mail } from '../../../mail/mailer.ts'
+import { countHit } from '../../../settings/queries.ts'
 import { asAccounts } from '../../accounts/index.ts'
 import type { NotificationEvent, Recipient } from '../../groups/index.ts'
-import { beginMails, deliver, delivery, sendMailsBy } from '../../instance/index.ts'
-import { isNoteableType, kindOf, type PlannedType } from '../noteables/kinds.ts'
-import { excerptOf, noteMail, openingMail, todoMail } from './mails.ts'
+import { deliver, delivery, excerptOf, mailOnce, sendMailsBy } from '../../instance/index.ts'
+import { isNoteableType, isPlannedType, isTodoType, kindOf, type PlannedType } from '../noteables/kinds.ts'
+import { namedMail, noteMail, openingMail } from './mails.ts'
 import {
   findMailedNote,
   isStillWanted,
+  type MailedAction,
   type MailedNote,
   type MailedNoteable,
+  namedByTodos,
+  recipientsOfNamed,
   recipientsOfNote,
   recipientsOfOpening,
-  recipientsOfTodos,
 } from './recipient-queries.ts'
 
-/** Maximum notes of one author that are mailed within an hour, and of their mentions and assignments elsewhere. */
-const maxMailedPerHour = 100
+/**
+ * Maximum notes of one author that are mailed within an hour, and as many of their new noteables of a kind, of users whom they name, and of other
+ * events.
+ */
+export const maxMailedPerHour = 100
 
 /** Sends a mail about a noteable, if its recipient may still read that and wants it: it may have waited for days. */
 export const deliverNoteableMail = job({
@@ -62,27 +68,6 @@ export const sendNoteableMails = (tx: Tx, mails: readonly NoteableMail[]): Promi
     })),
   )
 
-/** Ids of users whose mails are made and queued together: an installation may have ten thousand recipients, each with a text of their own. */
-const idsAtOnce = 500
-
-/**
- * Queues mails about noteables in a job, which may run twice: once for each cause and range of recipients. Which recipients a range has does not
- * depend on the others, who may be others the next time.
- */
-async function mailOnce<To extends { readonly id: number }>(
-  ctx: Ctx,
-  cause: string,
-  recipients: readonly To[],
-  mailsTo: (some: readonly To[]) => readonly NoteableMail[] | Promise<readonly NoteableMail[]>,
-): Promise<void> {
-  for (const [range, some] of Map.groupBy(recipients, ({ id }) => Math.floor(id / idsAtOnce))) {
-    const mails = await mailsTo(some)
-    await ctx.transaction(async (tx) => {
-      if (await beginMails(tx, `${cause}:${range}`)) await sendNoteableMails(tx, mails)
-    })
-  }
-}
-
 /** Mails a note to users whose notification settings ask for it. */
 export const mailNoteJob = job({
   name: 'mail_note',
@@ -93,15 +78,21 @@ export const mailNoteJob = job({
     const note = await findMailedNote(ctx.db, noteId, maxMailedPerHour + 1)
     if (!note || note.lately > maxMailedPerHour) return
     const people = await recipientsOfNote(ctx.db, note)
-    await mailOnce(ctx, `note:${noteId}`, people, async (some) => {
-      const html = await htmlFor(ctx, some, note)
-      return some.map((to) => ({
-        mail: noteMail(ctx, to, note, html.get(to.id)),
-        to,
-        noteable: note.noteable,
-        noteId: note.id,
-      }))
-    })
+    await mailOnce(
+      ctx,
+      `note:${noteId}`,
+      people,
+      async (some) => {
+        const html = await htmlFor(ctx, some, note)
+        return some.map((to) => ({
+          mail: noteMail(ctx, to, note, html.get(to.id)),
+          to,
+          noteable: note.noteable,
+          noteId: note.id,
+        }))
+      },
+      sendNoteableMails,
+    )
   },
 })
 
@@ -128,22 +119,50 @@ async function htmlFor(ctx: Ctx, people: readonly Recipient[], note: MailedNote)
   return found
 }
 
-/** Mails todos that other users caused. */
-export const mailTodosJob = job({
+const named = Type.Object({
+  userId: Type.Integer(),
+  authorId: Type.Integer(),
+  action: Type.Unsafe<MailedAction>(Type.String()),
+})
+
+/** Mails users whom others named in a noteable: as assignees or reviewers, or in its description. */
+export const mailNamedUsersJob = job({
+  name: 'mail_named_users',
+  input: Type.Object({ type: Type.String(), id: Type.Integer(), users: Type.Array(named), cause: Type.String() }),
+  key: ({ cause }) => `mail_named_users:${cause}`,
+  attempts: 5,
+  async run({ type, id, users, cause }, ctx) {
+    if (!isTodoType(type)) return
+    for (const [authorId, theirs] of Map.groupBy(users, (each) => each.authorId)) {
+      const { hits } = await countHit(ctx.db, `named_users:${authorId}`, 3600, theirs.length)
+      if (hits > maxMailedPerHour) continue
+      const people = await recipientsOfNamed(ctx.db, type, id, theirs)
+      await mailOnce(
+        ctx,
+        `named:${cause}:${authorId}`,
+        people,
+        (some) => some.map((each) => ({ mail: namedMail(ctx, each), to: each, noteable: each.noteable })),
+        sendNoteableMails,
+      )
+    }
+  },
+})
+
+/** As the previous release queued it: todos of one change. */
+const mailTodosJob = job({
   name: 'mail_todos',
   input: Type.Object({ todoIds: Type.Array(Type.Integer()) }),
   key: ({ todoIds }) => `mail_todos:${todoIds[0]}`,
   attempts: 5,
   async run({ todoIds }, ctx) {
-    const todos = await recipientsOfTodos(ctx.db, todoIds, maxMailedPerHour)
-    await mailOnce(ctx, `todos:${todoIds[0]}`, todos, (some) =>
-      some.map((todo) => ({ mail: todoMail(ctx, todo), to: todo, noteable: todo.noteable })),
-    )
+    for (const about of await namedByTodos(ctx.db, todoIds))
+      await mailNamedUsersJob.run({ ...about, cause: `todos:${todoIds[0]}` }, ctx)
   },
 })
 
-/** The names under which the previous release queued these jobs. */
+/** Jobs that the previous release queued under these names. */
 export const mailJobsOfPreviousRelease = [
+  mailTodosJob,
   { ...mailNoteJob, name: 'tell_of_note' },
   { ...mailTodosJob, name: 'tell_of_todos' },
 ]
@@ -155,8 +174,6 @@ const openings = {
   MergeRequest: 'new_merge_request',
 } as const satisfies Readonly<Record<PlannedType, NotificationEvent>>
 
-const isOpening = (type: string): type is PlannedType => Object.hasOwn(openings, type)
-
 /** Mails a new noteable to users whose notification settings or subscriptions ask for it. */
 export const mailOpeningJob = job({
   name: 'mail_opening',
@@ -164,10 +181,14 @@ export const mailOpeningJob = job({
   key: ({ type, id }) => `mail_opening:${type}:${id}`,
   attempts: 5,
   async run({ type, id, actorId }, ctx) {
-    if (!isOpening(type)) return
+    if (!isPlannedType(type)) return
     const people = await recipientsOfOpening(ctx.db, type, { id, actorId }, openings[type], maxMailedPerHour)
-    await mailOnce(ctx, `opening:${type}:${id}`, people, (some) =>
-      some.map((each) => ({ mail: openingMail(ctx, each), to: each, noteable: each.noteable })),
+    await mailOnce(
+      ctx,
+      `opening:${type}:${id}`,
+      people,
+      (some) => some.map((each) => ({ mail: openingMail(ctx, each), to: each, noteable: each.noteable })),
+      sendNoteableMails,
     )
   },
 })

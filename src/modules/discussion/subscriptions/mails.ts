@@ -4,32 +4,18 @@ import { capitalized } from '../../../kernel/capitalized.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { oneLine } from '../../../mail/smtp-mailer.ts'
 import type { Recipient } from '../../groups/index.ts'
-import { buildMail, signature } from '../../instance/index.ts'
+import { type Author, buildMail, quoted, sentBy, sentenceBy, signature } from '../../instance/index.ts'
 import { kindOf } from '../noteables/kinds.ts'
 import { withArticle } from '../noteables/noteable.ts'
 import { noteableUrl } from '../noteables/reference.ts'
 import type {
-  Author,
   MailedAction,
   MailedEvent,
+  MailedNamed,
   MailedNote,
   MailedNoteable,
   MailedOpening,
-  MailedTodo,
 } from './recipient-queries.ts'
-
-/** Maximum quoted characters of a note; the link leads to the whole text. */
-const longestQuote = 10_000
-
-/** The part of a comment that its mail quotes. An emoji at its end may be cut, and PostgreSQL stores no half of one. */
-export const excerptOf = (text: string): string => text.slice(0, longestQuote).toWellFormed()
-
-/** Quotes a comment, so that none of its lines can pass for a line of the mail itself. */
-const quoted = (text: string): string =>
-  excerptOf(text)
-    .split(/\r\n|[\r\n\u2028\u2029]/)
-    .map((line) => `> ${oneLine(line)}`)
-    .join('\n')
 
 const subjectOf = ({ type, title, full_path, iid }: MailedNoteable): string =>
   `${oneLine(title)}, ${full_path}${kindOf(type).sign}${iid}`
@@ -41,13 +27,6 @@ const nounOf = ({ type }: MailedNoteable): string => withArticle(kindOf(type).no
 
 /** What texts of mails depend on. */
 type MailContext = Pick<Ctx, 'site' | 'settings'>
-
-/** The mail with its author as the sender, but for the address, which stays that of the installation. */
-const sentBy = (author: Author, mail: Mail): Mail => ({ ...mail, from: { name: signature(author) } })
-
-/** What happened, as a sentence: `by` the author if bodies of mails name authors, else `alone`. */
-const sentenceBy = ({ settings }: MailContext, author: Author, by: string, alone: string): string =>
-  settings.email_author_in_body ? `${signature(author)} ${by}:` : `${alone}:`
 
 /** `html` is the excerpt as the recipient may see it; without it, the HTML part quotes the source text. */
 export function noteMail(
@@ -72,8 +51,12 @@ export function noteMail(
 }
 
 /** A mail about an event of a noteable: a sentence about it, such as `An issue is due tomorrow:`. */
-export const eventMail = (site: Site, sentence: string, { noteable, ...to }: MailedEvent): Mail =>
-  buildMail(site, to.address, to.name, subjectOf(noteable), sentence, linesOf(site, noteable))
+export const eventMail = (
+  site: Site,
+  sentence: string,
+  { noteable, ...to }: MailedEvent,
+  ...details: readonly string[]
+): Mail => buildMail(site, to.address, to.name, subjectOf(noteable), sentence, ...details, linesOf(site, noteable))
 
 export function openingMail(ctx: MailContext, { author, ...event }: MailedOpening): Mail {
   const noun = nounOf(event.noteable)
@@ -90,7 +73,7 @@ const mention: Reason = {
   alone: (noun) => `You were mentioned in ${noun}`,
 }
 
-/** Reasons of todos that are mailed, as sentences with and without the author. */
+/** Why users are named, as sentences with and without the author. */
 const reasons: Readonly<Record<MailedAction, Reason>> = {
   assigned: {
     by: (noun) => `assigned ${noun} to you`,
@@ -106,8 +89,39 @@ const reasons: Readonly<Record<MailedAction, Reason>> = {
 
 export const isMailed = (action: string): action is MailedAction => Object.hasOwn(reasons, action)
 
-export function todoMail(ctx: MailContext, { action, author, ...todo }: MailedTodo): Mail {
+export function namedMail(ctx: MailContext, { action, author, ...event }: MailedNamed): Mail {
   const { by, alone } = reasons[action]
-  const noun = nounOf(todo.noteable)
-  return sentBy(author, eventMail(ctx.site, sentenceBy(ctx, author, by(noun), alone(noun)), todo))
+  const noun = nounOf(event.noteable)
+  return sentBy(author, eventMail(ctx.site, sentenceBy(ctx, author, by(noun), alone(noun)), event))
+}
+
+/** What happened to a noteable, as its mails say it. */
+export type Happened = Reason & {
+  /** Undefined if it was the service, or a user who is deleted. */
+  readonly author: Author | undefined
+  /** Users who are part of it now, and no longer. */
+  readonly added: readonly Author[]
+  readonly removed: readonly Author[]
+}
+
+export function happeningMail(
+  ctx: MailContext,
+  { author, by, alone, added, removed }: Happened,
+  to: MailedEvent,
+): Mail {
+  const noun = nounOf(to.noteable)
+  const lines = [
+    ['Added', added],
+    ['Removed', removed],
+  ] as const
+  const people = lines.flatMap(([label, users]) =>
+    users.length > 0 ? [`${label}: ${users.map(signature).join(', ')}`] : [],
+  )
+  const mail = eventMail(
+    ctx.site,
+    sentenceBy(ctx, author, by(noun), alone(noun)),
+    to,
+    ...(people.length > 0 ? [people.join('\n')] : []),
+  )
+  return author ? sentBy(author, mail) : mail
 }

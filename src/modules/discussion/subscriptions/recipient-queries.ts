@@ -1,13 +1,32 @@
 import type { Db } from '../../../db/db.ts'
 import { integer, json, notNull, type RowOf, text, textOf } from '../../../db/row.ts'
-import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
-import { levelNumber, mailAddress, type NotificationEvent, type Recipient, recipientRow } from '../../groups/index.ts'
+import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import {
+  levelInForce,
+  mailAddress,
+  mailsEnabled,
+  type NotificationEvent,
+  notificationLevel,
+  ofGroups,
+  ofProject,
+  type Recipient,
+  recipientRow,
+  settingsInForce,
+  unwatchedEvents,
+  watchers,
+} from '../../groups/index.ts'
+import type { Author } from '../../instance/index.ts'
 import { holderPath, holderRemains, joinHolder } from '../noteables/holder-queries.ts'
-import { kindOf, type NoteableType, noteableTypes, type PlannedType, todoTypes } from '../noteables/kinds.ts'
-import { columnOf, numberOf, readersOfRow, tableOf } from '../noteables/queries.ts'
+import {
+  kindOf,
+  type NoteableType,
+  noteableTypes,
+  type PlannedType,
+  type TodoType,
+  todoTypes,
+} from '../noteables/kinds.ts'
+import { aboutId, aboutType, columnOf, numberOf, readersOfRow, tableOf } from '../noteables/queries.ts'
 import { participants } from './queries.ts'
-
-const level = (name: Parameters<typeof levelNumber>[0]): Sql => literal(levelNumber(name))
 
 /** A noteable as mails name it. */
 export type MailedNoteable = {
@@ -18,8 +37,6 @@ export type MailedNoteable = {
   readonly title: string
   readonly full_path: string
 }
-
-export type Author = { readonly name: string; readonly username: string }
 
 const author = raw(`json_build_object('name', by_whom.name, 'username', by_whom.username)`)
 
@@ -42,23 +59,12 @@ const around = (type: NoteableType): Sql =>
 const place = (type: NoteableType): Sql => sql`join ${tableOf(type)} m on m.id = t.${columnOf(type)} ${around(type)}`
 
 /** The notification settings `s` are of the holder or of a group above it. */
-const ofHolder = (type: NoteableType): Sql =>
-  raw(`${isOfProject(type) ? 's.project_id = p.id or ' : ''}s.namespace_id = any(n.traversal_ids)`)
+const ofHolder = (type: NoteableType): Sql => (isOfProject(type) ? ofProject : ofGroups)
 
-/** The notification settings of `u`: of the project, else of the nearest group around the noteable, else the global ones. */
+/** The notification settings `w` of `u` that are in force for the noteable, and their subscription `c`. */
 const settings = (type: NoteableType): Sql => sql`
-  left join lateral (
-    select s.level, s.events
-    from notification_settings s
-    where s.user_id = u.id
-      and ((s.level <> ${level('global')} and (${ofHolder(type)})) or (s.project_id is null and s.namespace_id is null))
-    order by s.project_id is null, array_position(n.traversal_ids, s.namespace_id) desc nulls last
-    limit 1
-  ) w on true
-  left join subscriptions c on c.${columnOf(type)} = m.id and c.user_id = u.id
+  ${settingsInForce(ofHolder(type))} left join subscriptions c on c.${columnOf(type)} = m.id and c.user_id = u.id
 `
-
-const chosen = sql`coalesce(w.level, ${level('participating')})`
 
 /** Whether `u` may read the noteable `m` and has not turned off mails about it. */
 const reached = (type: NoteableType): Sql =>
@@ -66,8 +72,8 @@ const reached = (type: NoteableType): Sql =>
     ${holderRemains(type)}
     and ${readersOfRow(type)}
     and coalesce(c.subscribed, true)
-    and ${chosen} <> ${level('disabled')}
-    and not exists (select from namespaces a where a.id = any(n.traversal_ids) and a.emails_disabled)
+    and ${levelInForce} <> ${notificationLevel('disabled')}
+    and ${mailsEnabled}
   `
 
 /** A mail about a noteable that waits to be sent: its recipient and their address, and the note that it quotes. */
@@ -139,37 +145,13 @@ export async function findMailedNote(db: Db, id: number, limit: number): Promise
   )
 }
 
-const watches = sql`s.level in (${level('watch')}, ${level('custom')})`
-const inGeneral = raw('s.project_id is null and s.namespace_id is null')
-
-/** Members of the project `p` who watch what they are members of. */
-const watchingMembers = sql`
-  union all
-  select s.user_id, false
-  from notification_settings s
-    join project_access a on a.user_id = s.user_id and a.project_id = p.id and a.expires_on > current_date
-  where ${watches} and ${inGeneral}
-`
-
 /** Users who may want mails about `m`: who participates or subscribed, and who watches the project or group. */
 const candidates = (type: NoteableType): Sql => sql`
   select id, bool_or(takes_part) as takes_part
   from (
-    select o.user_id as id, true as takes_part
-    from (${participants(type, raw('m.id'), raw('m.author_id'))}) o
-    union all
-    select o.user_id, o.subscribed
-    from subscriptions o
-    where o.${columnOf(type)} = m.id
-    union all
-    select s.user_id, false
-    from notification_settings s
-    where ${watches} and (${ofHolder(type)})
-    union all
-    select s.user_id, false
-    from notification_settings s
-      join group_access a on a.user_id = s.user_id and a.group_id = n.id and a.expires_on > current_date
-    where ${watches} and ${inGeneral} ${isOfProject(type) ? watchingMembers : empty}
+    select o.user_id as id, true as takes_part from (${participants(type, raw('m.id'), raw('m.author_id'))}) o
+    union all select o.user_id, o.subscribed from subscriptions o where o.${columnOf(type)} = m.id
+    union all select w.user_id, false from (${watchers(isOfProject(type) ? 'project' : 'group')}) w
   ) each
   group by id
 `
@@ -190,10 +172,11 @@ export const recipientsOfNote = (
       where t.id = ${id}
         and u.id <> ${author_id}
         and ${reached(type)}
-        and case ${chosen}
-          when ${level('mention')} then ${mentioned}
-          when ${level('watch')} then true
-          when ${level('custom')} then coalesce((w.events ->> 'new_note')::boolean, false) or perhaps.takes_part
+        and case ${levelInForce}
+          when ${notificationLevel('mention')} then ${mentioned}
+          when ${notificationLevel('watch')} then true
+          when ${notificationLevel('custom')} then coalesce((w.events ->> 'new_note')::boolean, false)
+            or perhaps.takes_part
           else perhaps.takes_part
         end
       order by u.id
@@ -207,15 +190,31 @@ export const mailedEventRow = {
 }
 export type MailedEvent = RowOf<typeof mailedEventRow>
 
-/** Candidates who want a mail about an event, by the level in force; with the level `custom` they selected it or take part. */
-const wantsEvent = (event: NotificationEvent): Sql => sql`
-  case ${chosen}
-    when ${level('mention')} then false
-    when ${level('watch')} then true
-    when ${level('custom')} then coalesce((w.events ->> ${event})::boolean, false) or perhaps.takes_part
+/**
+ * Candidates who want a mail about an event, by the level in force; with the level `custom` they selected it or take part. An event that
+ * has no setting cannot be selected.
+ */
+const wantsEvent = (event: NotificationEvent | undefined): Sql => sql`
+  case ${levelInForce}
+    when ${notificationLevel('mention')} then false
+    when ${notificationLevel('watch')} then ${event && unwatchedEvents.includes(event) ? raw('perhaps.takes_part') : raw('true')}
+    when ${notificationLevel('custom')} then coalesce((w.events ->> ${event ?? null}::text)::boolean, false)
+      or perhaps.takes_part
     else perhaps.takes_part
   end
 `
+
+/** An event whose mails are sought. */
+export type SoughtEvent = {
+  /** Its notification setting, if it has one. */
+  readonly event?: NotificationEvent | undefined
+  /** Users who take part in it although the noteable no longer shows that, such as former assignees. */
+  readonly also?: readonly number[] | undefined
+  /** Users who are not mailed: the actor, and those who get another mail. */
+  readonly except?: readonly number[] | undefined
+  /** If given, only users who subscribed to one of these labels are sought. */
+  readonly labelIds?: readonly number[] | undefined
+}
 
 /**
  * Users who want a mail about an event of these noteables, by their settings and subscriptions: participants, subscribers and watchers,
@@ -225,19 +224,43 @@ export const recipientsOfEvent = (
   db: Db,
   type: NoteableType,
   ids: readonly number[],
-  event: NotificationEvent,
-): Promise<MailedEvent[]> =>
-  db.rows(
+  { event, also = [], except = [], labelIds }: SoughtEvent,
+): Promise<MailedEvent[]> => {
+  const sought = labelIds
+    ? sql`
+      select distinct user_id as id, true as takes_part
+      from label_subscriptions
+      where label_id = any(${labelIds}::bigint[])
+    `
+    : sql`
+      select id, bool_or(takes_part) as takes_part
+      from (${candidates(type)} union all select id, true from unnest(${also}::bigint[]) as id) each
+      group by id
+    `
+  return db.rows(
     mailedEventRow,
     sql`
       select u.id, u.name, u.username, ${mailAddress} as address, ${noteable(type)} as noteable
       from ${tableOf(type)} m ${around(type)}
-        cross join lateral (${candidates(type)}) as perhaps
+        cross join lateral (${sought}) as perhaps
         join users u on u.id = perhaps.id ${settings(type)}
-      where m.id = any(${ids}::bigint[]) and ${reached(type)} and ${wantsEvent(event)}
+      where m.id = any(${ids}::bigint[])
+        and u.id <> all(${except}::bigint[])
+        and ${reached(type)}
+        and ${wantsEvent(event)}
       order by m.id, u.id
     `,
   )
+}
+
+/** Users by id, as mails name them; without those who are deleted. */
+export const authorsById = async (db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, Author>> => {
+  const rows = await db.rows(
+    { id: integer, name: text, username: text },
+    sql`select id, name, username from users where id = any(${ids}::bigint[])`,
+  )
+  return new Map(rows.map(({ id, ...author }) => [id, author]))
+}
 
 /** The actions of todos that are mailed, unless a note caused them, which is mailed itself. */
 export const mailedActions = ['assigned', 'review_requested', 'mentioned', 'directly_addressed'] as const
@@ -305,43 +328,48 @@ export const recipientsOfOpening = (
   )
 }
 
-export const mailedTodoRow = {
-  ...recipientRow,
-  todo_id: integer,
-  action: textOf<MailedAction>(),
-  author: json<Author>(),
-  noteable: json<MailedNoteable>(),
-}
-export type MailedTodo = RowOf<typeof mailedTodoRow>
+/** A user whom another one named in a noteable: as an assignee or reviewer, or in its text. */
+export type Named = { readonly userId: number; readonly authorId: number; readonly action: MailedAction }
 
-/** Of these todos those to be mailed: to users who want that, and at most `limit` within an hour of one author. In order of id. */
-export async function recipientsOfTodos(db: Db, ids: readonly number[], limit: number): Promise<MailedTodo[]> {
-  const found = await Promise.all(todoTypes.map((type) => recipientsOfKind(db, type, ids, limit)))
-  return found.flat().sort((a, b) => a.todo_id - b.todo_id)
-}
+export const mailedNamedRow = { ...mailedEventRow, action: textOf<MailedAction>(), author: json<Author>() }
+export type MailedNamed = RowOf<typeof mailedNamedRow>
 
-const recipientsOfKind = (db: Db, type: NoteableType, ids: readonly number[], limit: number): Promise<MailedTodo[]> =>
+/** Of these users those who want a mail about it. */
+export const recipientsOfNamed = (
+  db: Db,
+  type: TodoType,
+  id: number,
+  users: readonly Named[],
+): Promise<MailedNamed[]> =>
   db.rows(
-    mailedTodoRow,
+    mailedNamedRow,
     sql`
-      select t.id as todo_id, u.id, u.name, u.username, ${mailAddress} as address, t.action, ${author} as author,
-        ${noteable(type)} as noteable
-      from todos t ${place(type)}
-        join users u on u.id = t.user_id
-        join users by_whom on by_whom.id = t.author_id ${settings(type)}
+      select u.id, u.name, u.username, ${mailAddress} as address, ${noteable(type)} as noteable, named.action,
+        ${author} as author
+      from jsonb_to_recordset(${JSON.stringify(users)}::jsonb) as named (
+          "userId" bigint, "authorId" bigint, action text
+        )
+        join ${tableOf(type)} m on m.id = ${id} ${around(type)}
+        join users u on u.id = named."userId"
+        join users by_whom on by_whom.id = named."authorId" ${settings(type)}
+      where ${reached(type)}
+        and (named.action not in ('assigned', 'review_requested') or ${levelInForce} <> ${notificationLevel('mention')})
+      order by u.id
+    `,
+  )
+
+/** What the todos of these ids are about, with their users, as the previous release queued them. */
+export const namedByTodos = async (
+  db: Db,
+  ids: readonly number[],
+): Promise<{ type: TodoType; id: number; users: Named[] }[]> =>
+  db.rows(
+    { type: notNull(textOf<TodoType>()), id: notNull(integer), users: json<Named[]>() },
+    sql`
+      select ${aboutType('t', todoTypes)} as type, ${aboutId('t', todoTypes)} as id,
+        json_agg(json_build_object('userId', t.user_id, 'authorId', t.author_id, 'action', t.action)) as users
+      from todos t
       where t.id = any(${ids}::bigint[])
-        and ${reached(type)}
-        and (t.action not in ('assigned', 'review_requested') or ${chosen} <> ${level('mention')})
-        and (
-          select count(*)
-          from (
-            select
-            from todos l
-            where l.author_id = t.author_id
-              and l.user_id <> l.author_id
-              and l.created_at > now() - interval '1 hour'
-            limit ${literal(limit + 1)}
-          ) counted
-        ) <= ${literal(limit)}
+      group by 1, 2
     `,
   )

@@ -1,5 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
-import { integer, nullable, oneOf } from '../../../db/row.ts'
+import { integer } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import { holderIds } from '../../groups/index.ts'
 import type { Noteable } from '../noteables/noteable.ts'
@@ -24,18 +24,14 @@ export type NewTodo = {
   readonly action: TodoAction
 }
 
-/** Returns those that are new: a user has at most one pending todo for a noteable. */
+/** Returns the new ones, with their users: a user has at most one pending todo for a noteable. */
 export const insertTodos = (
   tx: Tx,
   { type, id, holder }: Noteable,
   todos: readonly NewTodo[],
-): Promise<{ id: number; action: TodoAction; note_id: number | null }[]> =>
+): Promise<{ id: number; user_id: number }[]> =>
   tx.rows(
-    {
-      id: integer,
-      action: oneOf<TodoAction>(...todoActions),
-      note_id: nullable(integer),
-    },
+    { id: integer, user_id: integer },
     sql`
       insert into todos (user_id, author_id, project_id, ${columnOf(type)}, note_id, action)
       select t."userId", t."authorId", ${holderIds(holder).projectId}::bigint, m.id, t."noteId", t.action
@@ -44,9 +40,33 @@ export const insertTodos = (
         )
         join ${tableOf(type)} m on m.id = ${id}
       on conflict (${columnOf(type)}, user_id) where state = 'pending' do nothing
-      returning todos.id, todos.action, todos.note_id
+      returning todos.id, todos.user_id
     `,
   )
+
+/**
+ * Renews the pending todos of these users for the noteable, which are of earlier changes, and returns their users. A second call in the same transaction
+ * finds none.
+ */
+export const renewTodos = async (
+  tx: Tx,
+  noteable: Pick<Noteable, 'type' | 'id'>,
+  userIds: readonly number[],
+): Promise<number[]> => {
+  const rows = await tx.rows(
+    { user_id: integer },
+    sql`
+      update todos t
+      set updated_at = now()
+      where ${isAbout('t', noteable)}
+        and t.state = 'pending'
+        and t.user_id = any(${userIds}::bigint[])
+        and t.updated_at <> now()
+      returning t.user_id
+    `,
+  )
+  return rows.map(({ user_id }) => user_id)
+}
 
 /** False if the noteable is deleted. It cannot be until the transaction ends. */
 export const keepNoteable = async (tx: Tx, { type, id }: Pick<Noteable, 'type' | 'id'>): Promise<boolean> =>

@@ -30,6 +30,9 @@ export const notificationEvents = {
 } as const
 export type NotificationEvent = keyof typeof notificationEvents
 
+/** Events that the level `watch` does not have, because they are so frequent: watchers are mailed only where they take part. */
+export const unwatchedEvents: readonly NotificationEvent[] = ['issue_due', 'push_to_merge_request', 'success_pipeline']
+
 export const eventNames = Object.keys(notificationEvents) as NotificationEvent[]
 
 /** What each event is about, for the documentation. */

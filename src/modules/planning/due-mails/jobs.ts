@@ -19,7 +19,7 @@ export const mailDueIssues = job({
       (size) =>
         ctx.transaction(async (tx) => {
           const ids = await takeDueTomorrow(tx, size)
-          const mailed = await recipientsOfEvent(tx, 'Issue', ids, 'issue_due')
+          const mailed = await recipientsOfEvent(tx, 'Issue', ids, { event: 'issue_due' })
           await sendNoteableMails(
             tx,
             mailed.map((each) => ({

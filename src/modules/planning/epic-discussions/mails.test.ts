@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
-import { mailNoteJob, mailOpeningJob, mailTodosJob } from '../../discussion/subscriptions/jobs.ts'
+import { mailNamedUsersJob, mailNoteJob, mailOpeningJob } from '../../discussion/subscriptions/jobs.ts'
 import { recipientsOfOpening } from '../../discussion/subscriptions/recipient-queries.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
 import { openEpic } from '../epics/testing.ts'
@@ -38,7 +38,7 @@ test('a note on an epic is mailed to participants and to watchers of a group abo
     description: `@${named!.username} @${muted!.username} @${stranger!.username}`,
   })
   const ctx = await world.app.open(null)
-  for (const { payload } of await world.takeJobs('mail_todos:%')) await mailTodosJob.run(payload, ctx)
+  for (const { payload } of await world.takeJobs('mail_named_users:%')) await mailNamedUsersJob.run(payload, ctx)
   // Not the shared administrator, who may have written more notes within the hour than are mailed.
   const writer = await world.user({ admin: true })
   const note = (await writer.post(`${at}/notes`, { body: 'In red' })).json

@@ -277,7 +277,7 @@ describe('PUT /projects/:id/issues/:issue_iid', () => {
   test('an issue that becomes confidential disappears for users who cannot read it any longer', async ({ world }) => {
     const { at, rita, stranger, project } = await opened(world)
     await rita.put(at, { assignee_ids: [stranger.id] })
-    await world.takeJobs('mail_todos:%')
+    await world.takeJobs('mail_named_users:%')
     await rita.put(at, { confidential: true, title: 'Whispered' })
     expect((await stranger.get(at)).json.title).toBe('Whispered')
     await rita.put(at, { assignee_ids: [] })

@@ -4,7 +4,12 @@ import { addNotes, unsubscribe } from '../../../../test/tables/discussion.ts'
 import { mailRows } from '../../../../test/tables/instance.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
-import { deliverNoteableMail, mailNoteJob, mailOpeningJob, mailTodosJob } from '../../discussion/subscriptions/jobs.ts'
+import {
+  deliverNoteableMail,
+  mailNamedUsersJob,
+  mailNoteJob,
+  mailOpeningJob,
+} from '../../discussion/subscriptions/jobs.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
@@ -24,8 +29,8 @@ async function addNote(world: World, who: Client, at: string, body = 'Hello', mo
 
 /** Runs the queued notification jobs of todos. */
 async function mailTodos(world: World): Promise<void> {
-  const queued = await world.takeJobs('mail_todos:%')
-  for (const { payload } of queued) await mailTodosJob.run(payload, await world.app.open(null))
+  const queued = await world.takeJobs('mail_named_users:%')
+  for (const { payload } of queued) await mailNamedUsersJob.run(payload, await world.app.open(null))
 }
 
 const people = (world: World, count: number) => Promise.all(Array.from({ length: count }, () => world.user()))
@@ -307,10 +312,10 @@ test('a job that runs again, because it was interrupted before the queue recorde
   const { json: note } = await author!.post(`${at}/notes`, { body: 'Hello' })
   await author!.put(at, { assignee_ids: [assignee!.id] })
   const ctx = await world.app.open(null)
-  const [todos] = await world.takeJobs('mail_todos:%')
+  const [todos] = await world.takeJobs('mail_named_users:%')
   for (let run = 1; run <= 2; run++) {
     await mailNoteJob.run({ noteId: note.id }, ctx)
-    await mailTodosJob.run(todos!.payload, ctx)
+    await mailNamedUsersJob.run(todos!.payload, ctx)
     await mailOpeningJob.run({ type: 'MergeRequest', id, actorId: world.root.id }, ctx)
   }
   expect(await inbox(world, watcher!)).toHaveLength(2)
