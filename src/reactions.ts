@@ -1,5 +1,6 @@
 import type { Reactions } from './events/reaction.ts'
 import { queues } from './jobs/reaction.ts'
+import { mailMove, mailPipeline, mailRelease } from './modules/activity/index.ts'
 import {
   forgetNameAfterDeletion,
   mailEpicState,
@@ -164,11 +165,12 @@ export const reactions: Reactions = alsoForHooks({
   note_created: [texts.byNote],
   note_updated: [texts.byNote],
   note_deleted: [mergeWhenDiscussionsAreResolved],
-  pipeline_changed: [mergeWhenPipelineSucceeds, notifyOfFailedPipeline],
+  pipeline_changed: [mergeWhenPipelineSucceeds, notifyOfFailedPipeline, mailPipeline],
   project_created: [addFirstMember, copyPushRule],
   project_deleted: [closeMergeRequestsOfDeleted],
   project_imported: [startMirrorsAfterChange],
-  project_transferred: [acceptInvitationsOfMoved],
+  project_renamed: [mailMove],
+  project_transferred: [acceptInvitationsOfMoved, mailMove],
   project_unarchived: [mergeWhenProjectAllows],
   project_updated: [
     mergeWhenSettingsDemandLess,
@@ -205,6 +207,7 @@ export const reactions: Reactions = alsoForHooks({
   ref_protected: [mergeWhenProjectAllows],
   ref_protection_changed: [mergeWhenProjectAllows],
   ref_unprotected: [mergeWhenProjectAllows],
+  release_created: [mailRelease],
   side_repository_changed: [
     queues(refreshSnippetJob, ({ actorId, facts }) =>
       facts.holder_kind === 'snippet' ? { snippetId: facts.holder_id, userId: actorId } : undefined,

@@ -1,6 +1,7 @@
 import type { Job } from '../jobs/job.ts'
 import { purgeEndedOauthTokens } from './accounts/oauth/jobs.ts'
 import { purgeExpiredLinks } from './accounts/users/jobs.ts'
+import { deliverProjectMail, mailMoveJob, mailPipelineJob, mailReleaseJob } from './activity/project-mails/jobs.ts'
 import { checkBlobs } from './administration/blob-checks/jobs.ts'
 import { collectUnusedBlobs, removeInterruptedUploads } from './administration/blob-collection/jobs.ts'
 import { endOldChanges } from './administration/change-retention/jobs.ts'
@@ -190,4 +191,8 @@ export const jobs: readonly Job<any>[] = [
   mailHappeningJob,
   mailNamedUsersJob,
   mailOpeningJob,
+  deliverProjectMail,
+  mailReleaseJob,
+  mailMoveJob,
+  mailPipelineJob,
 ]

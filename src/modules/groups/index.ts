@@ -30,7 +30,7 @@ export {
   settingsInForce,
   watchers,
 } from './notification-settings/in-force-queries.ts'
-export { type NotificationEvent, unwatchedEvents } from './notification-settings/levels.ts'
+export { type NotificationEvent, notificationEvents, unwatchedEvents } from './notification-settings/levels.ts'
 export { type PortableGroup, portableGroups } from './portable/group-queries.ts'
 export { copyHoldings } from './portable/holding-queries.ts'
 export { groupHoldings, groupMembers, projectHoldings } from './portable/queries.ts'

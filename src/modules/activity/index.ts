@@ -1,0 +1,1 @@
+export { mailMove, mailPipeline, mailRelease } from './project-mails/jobs.ts'
