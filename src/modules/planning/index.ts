@@ -1,6 +1,6 @@
 export { followMilestonesOnBoards, leaveGroupsOnBoards } from './boards/follow-queries.ts'
 export { type AttributeChanges, changesOf } from './changes/attributes.ts'
-export { changeNotes, peopleNote } from './changes/notes.ts'
+export { changeNotes, peopleNote, titleNote } from './changes/notes.ts'
 export { peopleAfter } from './changes/people.ts'
 export { recordEdit } from './changes/record.ts'
 export { leaveGroupsOnEpics } from './epic-links/leave-queries.ts'

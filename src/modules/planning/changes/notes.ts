@@ -14,8 +14,11 @@ type Planned = {
 
 type Texts = readonly (string | false | undefined)[]
 
-/** Texts of one kind of noteable: one that replaces the note about the title, and notes before and after those about assignees. */
-type More = { readonly title?: string | undefined; readonly beforeAssignees?: Texts; readonly afterAssignees?: Texts }
+/** Texts of one kind of noteable: notes that take the place of that about the title, and notes before and after those about assignees. */
+type More = { readonly titles?: Texts; readonly beforeAssignees?: Texts; readonly afterAssignees?: Texts }
+
+export const titleNote = (before: string, now: string): string | false =>
+  before !== now && `changed title from **${before}** to **${now}**`
 
 /** The texts of the system notes about changed attributes, in their order. Labels have events of their own. */
 export async function changeNotes(
@@ -23,10 +26,10 @@ export async function changeNotes(
   noun: string,
   before: Planned,
   now: Planned,
-  { title, beforeAssignees = [], afterAssignees = [] }: More = {},
+  { titles = [titleNote(before.title, now.title)], beforeAssignees = [], afterAssignees = [] }: More = {},
 ): Promise<string[]> {
   const notes = [
-    before.title !== now.title && (title ?? `changed title from **${before.title}** to **${now.title}**`),
+    ...titles,
     before.description !== now.description && 'changed the description',
     ...beforeAssignees,
     await peopleNote(tx, before.assignee_ids, now.assignee_ids, ['assigned to', 'unassigned']),

@@ -55,17 +55,23 @@ describe('approvals', () => {
     })
     expect((await ann.get(`${at}/approvals`)).json.user_can_approve).toBe(false)
     expect((await ann.post(`${at}/approve`)).status).toBe(403)
+    const updated = async () => Date.parse((await ann.get(at)).json.updated_at)
+    const made = await updated()
     const approved = { approved: true, approvals_left: 0, approved_by: [named(dan)] }
     expect(await dan.post(`${at}/approve`)).toMatchObject({
       status: 201,
       json: { ...approved, user_has_approved: true, user_can_approve: false },
     })
+    const after = await updated()
+    expect(after).toBeGreaterThan(made)
     expect((await dan.post(`${at}/approve`)).status).toBe(304)
+    expect(await updated()).toBe(after)
     expect((await ann.get(`${at}/approvals`)).json).toMatchObject({ ...approved, user_has_approved: false })
     expect(await dan.post(`${at}/unapprove`)).toMatchObject({
       status: 201,
       json: { approved: false, approvals_left: 1, approved_by: [], user_can_approve: true },
     })
+    expect(await updated()).toBeGreaterThan(after)
     expect(await dan.post(`${at}/unapprove`)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
     expect(await systemNotes(world, id)).toEqual([
       { author_id: dan.id, body: 'approved this merge request' },

@@ -7,6 +7,7 @@ import { nameable, requireOverriding } from '../approval-rules/service.ts'
 import { findApprovalSettings } from '../approval-rules/settings-queries.ts'
 import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
+import { touchMergeRequest } from '../merge-requests/queries.ts'
 import { type MergeRequestSubject, mergeRequest as mergeRequestSubject } from '../merge-requests/subject.ts'
 import {
   type ApprovalsRow,
@@ -65,6 +66,7 @@ export async function approve(
     if (sha !== undefined && sha !== head_oid)
       throw conflict(`SHA does not match HEAD of source branch: ${head_oid ?? ''}`)
     if (!(await insertApproval(tx, mergeRequest.id, userId))) return false
+    await touchMergeRequest(tx, mergeRequest.id)
     await addSystemNote(tx, asNoteable(mergeRequest), userId, 'approved this merge request')
     await finishTodos(tx, userId, asNoteable(mergeRequest))
     await emitMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_approved', actorId: userId })
@@ -85,6 +87,7 @@ export const unapprove = (ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<
     requireUnmerged(held)
     const userId = ctx.actor!.id
     if (!(await deleteApproval(tx, mergeRequest.id, userId))) throw rowNotFound()
+    await touchMergeRequest(tx, mergeRequest.id)
     await addSystemNote(tx, asNoteable(mergeRequest), userId, 'unapproved this merge request')
     await emitMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_unapproved', actorId: userId })
   })
@@ -99,6 +102,7 @@ export async function resetApprovals(ctx: Ctx, mergeRequest: MergeRequestSubject
   await changing(ctx, mergeRequest, async (tx, held) => {
     requireUnmerged(held)
     if ((await deleteApprovals(tx, mergeRequest.id)) === 0) return
+    await touchMergeRequest(tx, mergeRequest.id)
     await addSystemNote(tx, asNoteable(mergeRequest), actorId, 'reset approvals from all approvers')
     await emitMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_updated', actorId })
   })

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
-import { changeNotes, peopleNote } from '../../planning/index.ts'
+import { changeNotes, peopleNote, titleNote } from '../../planning/index.ts'
 import type { MergeRequestFacts } from './event-queries.ts'
-import { isDraft } from './title.ts'
+import { isDraft, titleAs } from './title.ts'
 
 /** The texts of system notes about changed attributes of a merge request. Labels have events of their own. */
 export async function notesOf(tx: Tx, before: MergeRequestFacts, now: MergeRequestFacts): Promise<string[]> {
@@ -10,7 +10,7 @@ export async function notesOf(tx: Tx, before: MergeRequestFacts, now: MergeReque
     'removed review request for',
   ])
   return changeNotes(tx, 'merge request', before, now, {
-    title: draftNote(before.title, now.title),
+    titles: titleNotes(before.title, now.title),
     beforeAssignees: [
       before.target_branch !== now.target_branch &&
         `changed target branch from \`${before.target_branch}\` to \`${now.target_branch}\``,
@@ -19,7 +19,10 @@ export async function notesOf(tx: Tx, before: MergeRequestFacts, now: MergeReque
   })
 }
 
-function draftNote(before: string, now: string): string | undefined {
+/** A change of the prefix alone is a note about the draft only. */
+function titleNotes(before: string, now: string): (string | false)[] {
   const [wasMarked, isMarked] = [isDraft(before), isDraft(now)]
-  return wasMarked === isMarked ? undefined : `${isMarked ? 'marked' : 'unmarked'} as a **Work In Progress**`
+  if (wasMarked === isMarked) return [titleNote(before, now)]
+  const sameText = titleAs(before, false) === titleAs(now, false)
+  return [`${isMarked ? 'marked' : 'unmarked'} as a **Work In Progress**`, !sameText && titleNote(before, now)]
 }

@@ -86,6 +86,11 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     })
     expect((await dan.put(at, { title: 'WIP: Better' })).json.work_in_progress).toBe(true)
     expect((await notes(world, id)).at(-1)).toBe('marked as a **Work In Progress**')
+    await dan.put(at, { title: 'Best' })
+    expect((await notes(world, id)).slice(-2)).toEqual([
+      'unmarked as a **Work In Progress**',
+      'changed title from **WIP: Better** to **Best**',
+    ])
   })
 
   test('PUT without a difference writes nothing', async ({ world }) => {
