@@ -80,3 +80,18 @@ test('a document that is too long is refused before it is parsed', () => {
   expect(htmlOf('a'.repeat(limits.text + 1), contexts[0]!)).toBeUndefined()
   expect(htmlOf('a'.repeat(limits.text), contexts[0]!)).toHaveLength(limits.text + '<p></p>'.length)
 })
+
+test.for([
+  ['quotes', (depth: number) => `${'>'.repeat(depth)} deepest`],
+  [
+    'lists',
+    (depth: number) =>
+      Array.from({ length: depth }, (_, n) => `${'  '.repeat(n)}- ${n < depth - 1 ? n : 'deepest'}`).join('\n'),
+  ],
+] as const)('nested %s are shown whole, or as text where they are too deep', ([, nested]) => {
+  for (const depth of [10, 60, 99, 100, 101, 150, 198, 250, 1_000]) {
+    const html = htmlOf(nested(depth), contexts[0]!)
+    expect(html === undefined || html.includes('deepest'), `${depth}`).toBe(true)
+    if (depth <= 60) expect(html).toBeDefined()
+  }
+})

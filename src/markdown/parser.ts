@@ -87,6 +87,8 @@ const countsFootnotes = ({ env }: StateCore): void => {
 }
 
 const documents = linksUrls(new MarkdownIt({ html: true, linkify: true }).use(footnote))
+// Beyond this depth the parser drops text: deeper than what is refused, so that it never does. Its types lack the option.
+Object.assign(documents.options, { maxNesting: 2 * limits.depth })
 documents.disable('footnote_inline')
 documents.core.ruler.before('text_join', 'mark_literals', marksLiterals)
 documents.core.ruler.disable(['normalize', 'text_join'])
