@@ -1,5 +1,6 @@
 import type { Job } from '../jobs/job.ts'
 import { purgeEndedOauthTokens } from './accounts/oauth/jobs.ts'
+import { mailEndingTokens } from './accounts/tokens/ending.ts'
 import { purgeExpiredLinks } from './accounts/users/jobs.ts'
 import { deliverProjectMail, mailMoveJob, mailPipelineJob, mailReleaseJob } from './activity/project-mails/jobs.ts'
 import { checkBlobs } from './administration/blob-checks/jobs.ts'
@@ -23,6 +24,7 @@ import { removeGroup } from './groups/groups/jobs.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './groups/invitations/jobs.ts'
 import { purgeExpiredMembers } from './groups/members/jobs.ts'
 import { deliverMemberMail } from './groups/members/mail-jobs.ts'
+import { mailEndingResourceTokens } from './groups/resource-tokens/ending.ts'
 import { removeIdleBots } from './groups/resource-tokens/jobs.ts'
 import { purgeEndedShares } from './groups/shares/jobs.ts'
 import { removeUser, resumeUserRemovals } from './groups/user-removal/jobs.ts'
@@ -185,6 +187,8 @@ export const jobs: readonly Job<any>[] = [
   addUpAudiences,
   addUpComments,
   mailDueIssues,
+  mailEndingTokens,
+  mailEndingResourceTokens,
   endReleaseOfDeletedTag,
   mailNoteJob,
   ...mailJobsOfPreviousRelease,

@@ -34,6 +34,8 @@ export {
   TokenAuthenticator,
 } from './tokens/authenticate.ts'
 export { bootstrap, type RootCredentials } from './tokens/bootstrap.ts'
+export { endingLines } from './tokens/ending.ts'
+export { type EndingToken, endingCause, endingTokens, endsSoon } from './tokens/ending-queries.ts'
 export { tokenFields, tokenRecord } from './tokens/entity.ts'
 export { newTokenParams, rotationParams } from './tokens/params.ts'
 export { findAccount, findAccounts, lockFamilyOf, revokeToken, tokenColumns, tokenRow } from './tokens/queries.ts'

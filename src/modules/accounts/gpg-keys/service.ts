@@ -3,6 +3,8 @@ import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { invalidFields, notFound } from '../../../kernel/failure.ts'
 import { blank, taken, tooLong } from '../../../kernel/violations.ts'
+import { gpgKeyMail } from '../users/mails.ts'
+import { sendNotice } from '../users/notices.ts'
 import { blockBegin, blockEnd, isKeyBlock, maximumKeyLength, parseGpgKey } from './public-key.ts'
 import { deleteGpgKeyOf, findGpgKeyOf, type GpgKeyRow, insertGpgKey, lockGpgKeyOf } from './queries.ts'
 
@@ -27,6 +29,7 @@ export async function addGpgKeyOf(ctx: Ctx, userId: number, text: string): Promi
     await tx.requirePermission?.()
     if (!added) throw invalidFields({ key: [taken], fingerprint: [taken], primary_keyid: [taken] })
     await record(ctx, tx, 'gpg_key_added', added)
+    await sendNotice(tx, ctx, userId, gpgKeyMail(added.fingerprint))
     return added
   })
 }

@@ -5,6 +5,8 @@ import { wallClockMs } from '../../../kernel/clock.ts'
 import { type FieldViolations, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { blank, requiredTextViolations, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import type { Settings } from '../../../settings/settings.ts'
+import { sshKeyMail } from '../users/mails.ts'
+import { sendNotice } from '../users/notices.ts'
 import { findUser, type UserRow } from '../users/queries.ts'
 import { parseFingerprint } from './fingerprint.ts'
 import { maximumKeyLength, type PublicKey, parsePublicKey } from './public-key.ts'
@@ -80,6 +82,8 @@ export async function addKeyOf(ctx: Ctx, userId: number, input: KeyInput): Promi
     await tx.requirePermission?.()
     if ('refused' in result) throw invalidFields(result.refused)
     await record(ctx, tx, 'ssh_key_added', userId, result.added)
+    const { title, fingerprint_sha256 } = result.added
+    await sendNotice(tx, ctx, userId, sshKeyMail(title, `SHA256:${fingerprint_sha256}`))
     return result.added
   })
 }

@@ -8,6 +8,8 @@ import { emit } from '../../../events/log.ts'
 import { inadmissible, invalidFields } from '../../../kernel/failure.ts'
 import { digestOf, newSecret } from '../../../kernel/token-secret.ts'
 import { blank, tooLong } from '../../../kernel/violations.ts'
+import { accessTokenMail } from '../users/mails.ts'
+import { sendNotice } from '../users/notices.ts'
 import {
   copyLimits,
   findRevokedFamily,
@@ -115,6 +117,7 @@ export const createTokenAs = (ctx: Ctx, request: NewTokenRequest): Promise<Token
     // The insert waits for changes of the account.
     await tx.requirePermission?.()
     await record(tx, ctx, 'access_token_created', made)
+    if (made.kind === 'personal') await sendNotice(tx, ctx, made.user_id, accessTokenMail(made.name))
     return made
   })
 

@@ -4,6 +4,8 @@ import { emit } from '../../../events/log.ts'
 import { logFailedSignIn } from '../../../kernel/failed-sign-in.ts'
 import { conflict, Failure, inadmissible, invalidFields } from '../../../kernel/failure.ts'
 import { clearFailures, isThrottled, recordFailure, throttleKeys } from '../../instance/index.ts'
+import { twoFactorDisabledMail } from '../users/mails.ts'
+import { sendNotice } from '../users/notices.ts'
 import { inTurnToCheck, isPassword } from '../users/password.ts'
 import { keyUri, latestStep, newRecoveryCodes, newSecret, recoveryDigest, stepOf } from './codes.ts'
 import { purpose } from './purpose.ts'
@@ -152,5 +154,6 @@ export async function endTwoFactor(ctx: Ctx, userId: number): Promise<void> {
     await tx.requirePermission?.()
     if (!isDeleted) throw notEnabled()
     await emit(tx, { kind: 'two_factor_disabled', actorId: ctx.actor!.id, payload: { user_id: userId } })
+    await sendNotice(tx, ctx, userId, twoFactorDisabledMail)
   })
 }

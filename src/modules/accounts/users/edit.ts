@@ -22,6 +22,9 @@ import { dropHeldEmail, holdEmail, isOthersEmail, ownsEmail, replaceEmail } from
 import { keepAnAdministrator } from './last-administrator.ts'
 import { deleteLinks } from './link-queries.ts'
 import { sendLink } from './links.ts'
+import { emailChangedMail, passwordChangedMail } from './mails.ts'
+import { findNotified } from './notice-queries.ts'
+import { sendNotice } from './notices.ts'
 import { digestPassword } from './password.ts'
 import { passwordViolations } from './password-rules.ts'
 import { findUser, type UserRow } from './queries.ts'
@@ -185,7 +188,9 @@ async function changeEmail(tx: Tx, ctx: Ctx, { held, input, next }: Edit): Promi
   // Links for a new password that were sent to the old address become invalid.
   await deleteLinks(tx, held.id, 'password')
   if (input.skip_reconfirmation) {
+    const before = await findNotified(tx, held.id)
     await replaceEmail(tx, held.id, next.email)
+    if (before) await sendNotice(tx, ctx, held.id, emailChangedMail, before)
     return
   }
   await holdEmail(tx, held.id, next.email)
@@ -203,6 +208,7 @@ async function writeNewPassword(
   await deleteLinks(tx, held.id, 'password')
   if (!input.reset_password) {
     await writePassword(tx, held.id, digest, held.id !== ctx.actor?.id)
+    await sendNotice(tx, ctx, held.id, passwordChangedMail)
     return ['password']
   }
   await writePassword(tx, held.id, digest, false)

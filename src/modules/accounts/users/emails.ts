@@ -8,6 +8,8 @@ import { lockUser } from './edit-queries.ts'
 import { deleteEmailOf, type EmailRow, findEmailOf, insertEmail } from './email-queries.ts'
 import { countSent } from './link-queries.ts'
 import { sendLink } from './links.ts'
+import { emailAddedMail } from './mails.ts'
+import { sendNotice } from './notices.ts'
 import { emailViolations, takenText } from './service.ts'
 
 type Owner = { readonly id: number; readonly name: string; readonly username: string }
@@ -32,6 +34,7 @@ export async function addEmail(ctx: Ctx, owner: Owner, email: string, confirmed:
       // The insert waits for changes of the account.
       await tx.requirePermission?.()
       if (!confirmed) await sendLink(tx, ctx, 'confirmation', owner, email)
+      await sendNotice(tx, ctx, owner.id, emailAddedMail(email))
       await emit(tx, {
         kind: 'user_email_added',
         actorId: ctx.actor!.id,

@@ -18,7 +18,9 @@ import {
   sentRecently,
   takeLink,
 } from './link-queries.ts'
-import { confirmationMail, passwordMail, welcomeMail } from './mails.ts'
+import { confirmationMail, emailChangedMail, passwordChangedMail, passwordMail, welcomeMail } from './mails.ts'
+import { findNotified } from './notice-queries.ts'
+import { sendNotice } from './notices.ts'
 import { digestPassword } from './password.ts'
 import { passwordViolations } from './password-rules.ts'
 
@@ -57,10 +59,14 @@ export async function confirmByLink(ctx: Ctx, token: string): Promise<boolean> {
     return await ctx.transaction(async (tx) => {
       const link = await takeLink(tx, digestOf(token), 'confirmation')
       if (!link) return false
+      const before = await findNotified(tx, link.user_id)
       const what = await confirmAddress(tx, link.user_id, link.address)
       if (what === undefined) return false
       // Links for a new password that were sent to the old address become invalid.
-      if (what === 'new') await deleteLinks(tx, link.user_id, 'password')
+      if (what === 'new') {
+        await deleteLinks(tx, link.user_id, 'password')
+        if (before) await sendNotice(tx, ctx, link.user_id, emailChangedMail, before)
+      }
       await emit(tx, {
         kind: 'user_email_confirmed',
         actorId: link.user_id,
@@ -91,6 +97,8 @@ export async function choosePassword(ctx: Ctx, token: string, password: string):
     await deleteLinks(tx, link.user_id, 'password')
     // Following the link proves access to the address.
     const confirmed = await confirmAddress(tx, link.user_id, link.address)
+    // The first password of a new account is no news.
+    if (confirmed !== 'first') await sendNotice(tx, ctx, link.user_id, passwordChangedMail)
     await emit(tx, {
       kind: 'user_password_changed',
       actorId: link.user_id,

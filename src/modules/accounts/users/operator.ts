@@ -7,6 +7,8 @@ import { clearFailures, throttleKeys } from '../../instance/index.ts'
 import { editUser } from './edit.ts'
 import { writePassword } from './edit-queries.ts'
 import { deleteLinks } from './link-queries.ts'
+import { passwordChangedMail } from './mails.ts'
+import { sendNotice } from './notices.ts'
 import { digestPassword } from './password.ts'
 import { passwordViolations } from './password-rules.ts'
 import type { UserRow } from './queries.ts'
@@ -27,6 +29,7 @@ async function resetPassword(ctx: Ctx, { id, username, state, two_factor_enabled
   await ctx.transaction(async (tx) => {
     await writePassword(tx, id, digest, false)
     await deleteLinks(tx, id, 'password')
+    await sendNotice(tx, ctx, id, passwordChangedMail)
     await emit(tx, {
       kind: 'user_password_changed',
       actorId: ctx.actor?.id ?? null,

@@ -1,10 +1,11 @@
 import type { List } from '../../../api/list.ts'
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, nullable, type RowOf } from '../../../db/row.ts'
+import { integer, json, listOf, nullable, type RowOf } from '../../../db/row.ts'
 import { raw, type Sql, sql, unexpired } from '../../../db/sql.ts'
-import { tokenColumns, tokenRow } from '../../accounts/index.ts'
+import { type EndingToken, endingTokens, endsSoon, tokenColumns, tokenRow } from '../../accounts/index.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
+import type { MemberSource } from '../members/queries.ts'
 
 /** A project or group that has tokens. */
 export type TokenHolder = Holder & { readonly of: 'project' | 'group' }
@@ -66,4 +67,35 @@ export const findIdleBots = async (db: Db, limit: number): Promise<number[]> => 
     `,
   )
   return rows.map(({ id }) => id)
+}
+
+/** At most `size` projects and groups with tokens of bots that end soon, with these. */
+export async function holdersOfEndingTokens(
+  db: Db,
+  size: number,
+): Promise<{ readonly source: MemberSource; readonly tokens: readonly EndingToken[] }[]> {
+  const rows = await db.rows(
+    {
+      project_id: nullable(integer),
+      namespace_id: nullable(integer),
+      ancestor_ids: listOf(integer),
+      tokens: json<EndingToken[]>(),
+    },
+    sql`
+      select b.project_id, b.namespace_id, n.traversal_ids as ancestor_ids, ${endingTokens} as tokens
+      from access_tokens t
+        join resource_bots b on b.user_id = t.user_id
+        left join projects p on p.id = b.project_id
+        join namespaces n on n.id = coalesce(b.namespace_id, p.namespace_id)
+      where ${endsSoon('resource')}
+      group by b.project_id, b.namespace_id, n.id
+      order by b.project_id, b.namespace_id
+      limit ${size}
+    `,
+  )
+  return rows.map(({ project_id: projectId, namespace_id: groupId, ancestor_ids: ancestorIds, tokens }) => ({
+    source:
+      projectId === null ? { of: 'group', groupId: groupId!, ancestorIds } : { of: 'project', projectId, ancestorIds },
+    tokens,
+  }))
 }

@@ -25,6 +25,10 @@ export const insertMails = async (tx: Tx, mails: readonly Mail[]): Promise<numbe
 export const beginMails = async (tx: Tx, cause: string): Promise<boolean> =>
   (await tx.run(sql`insert into mailed_causes (cause) values (${cause}) on conflict do nothing`)) > 0
 
+/** Remembers that mails for these causes were queued. Call it in the transaction that queues them. */
+export const rememberCauses = (tx: Tx, causes: readonly string[]): Promise<number> =>
+  tx.run(sql`insert into mailed_causes (cause) select unnest(${causes}::text[]) on conflict do nothing`)
+
 /** A job is not repeated as late as after a week. */
 export const forgetCauses = (db: Db): Promise<number> =>
   db.run(sql`delete from mailed_causes where created_at < now() - interval '7 days'`)
