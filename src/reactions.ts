@@ -1,6 +1,6 @@
 import type { Reactions } from './events/reaction.ts'
 import { queues } from './jobs/reaction.ts'
-import { mailMove, mailPipeline, mailRelease } from './modules/activity/index.ts'
+import { mailMove, mailPipeline, mailPullMirror, mailPushMirror, mailRelease } from './modules/activity/index.ts'
 import {
   forgetNameAfterDeletion,
   mailEpicState,
@@ -192,6 +192,8 @@ export const reactions: Reactions = alsoForHooks({
     leaveGroupsOnBoards,
     leaveGroupsOnEpics,
   ],
+  pull_mirror_stopped: [mailPullMirror],
+  push_mirror_stopped: [mailPushMirror],
   pushed: [
     updateMergeRequestsAfterPush,
     startMirrorsAfterChange,

@@ -3,6 +3,7 @@ import { purgeEndedOauthTokens } from './accounts/oauth/jobs.ts'
 import { mailEndingTokens } from './accounts/tokens/ending.ts'
 import { purgeExpiredLinks } from './accounts/users/jobs.ts'
 import { deliverProjectMail, mailMoveJob, mailPipelineJob, mailReleaseJob } from './activity/project-mails/jobs.ts'
+import { mailMirrorJob } from './activity/project-mails/mirror-jobs.ts'
 import { checkBlobs } from './administration/blob-checks/jobs.ts'
 import { collectUnusedBlobs, removeInterruptedUploads } from './administration/blob-collection/jobs.ts'
 import { endOldChanges } from './administration/change-retention/jobs.ts'
@@ -199,4 +200,5 @@ export const jobs: readonly Job<any>[] = [
   mailReleaseJob,
   mailMoveJob,
   mailPipelineJob,
+  mailMirrorJob,
 ]

@@ -25,7 +25,12 @@ import {
 const maxMailedPerHour = 100
 
 /** What a recipient must be able to read, by what the mail is about. */
-const abilities = { release: 'read_code', move: 'read_project', pipeline: 'read_pipeline' } as const
+const abilities = {
+  release: 'read_code',
+  move: 'read_project',
+  pipeline: 'read_pipeline',
+  mirror: 'read_mirror',
+} as const
 
 type About = keyof typeof abilities
 
@@ -63,7 +68,7 @@ type Mailing = {
   readonly people: readonly MailedProject[]
 }
 
-async function mailPeople(
+export async function mailPeople(
   ctx: Ctx,
   { about, projectId, actorId, cause, people }: Mailing,
   mailTo: (to: MailedProject) => Mail,

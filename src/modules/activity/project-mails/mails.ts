@@ -3,7 +3,7 @@ import { httpUrlToRepo, sshUrlToRepo } from '../../../api/site.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { oneLine } from '../../../mail/smtp-mailer.ts'
 import { type Author, buildMail, quoted, sentBy, sentenceBy } from '../../instance/index.ts'
-import type { MailedPipeline, MailedProject, MailedRelease } from './recipient-queries.ts'
+import type { MailedPipeline, MailedProject, MailedRelease, StoppedMirror } from './recipient-queries.ts'
 
 type MailContext = Pick<Ctx, 'site' | 'settings'>
 
@@ -70,5 +70,25 @@ export function pipelineMail(
     `Pipeline #${id} ${word}, ${to.full_path}`,
     `${sentence}:`,
     `Pipeline #${id} of ${ref}, commit ${sha.slice(0, 8)}\n${site.url}/${to.full_path}/-/pipelines/${id}`,
+  )
+}
+
+/** The mail about a mirror that is not updated any more. */
+export function mirrorMail(
+  { site }: MailContext,
+  direction: 'pull' | 'push',
+  { shown_url, last_error, failures }: StoppedMirror,
+  to: MailedProject,
+): Mail {
+  const next = direction === 'pull' ? 'It is updated again when a maintainer starts it.' : 'The next push tries again.'
+  return buildMail(
+    site,
+    to.address,
+    to.name,
+    `The ${direction} mirror of ${to.full_path} stopped`,
+    `A ${direction} mirror stopped, because ${failures} updates in a row failed:`,
+    `${oneLine(to.full_name)}\n${site.url}/${to.full_path}`,
+    `${direction === 'pull' ? 'From' : 'To'} ${oneLine(shown_url)}: ${oneLine(last_error ?? '')}`,
+    next,
   )
 }

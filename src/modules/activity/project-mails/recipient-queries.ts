@@ -1,6 +1,7 @@
+import { levels } from '../../../access/levels.ts'
 import type { Db } from '../../../db/db.ts'
 import { boolean, integer, json, notNull, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
-import { join, raw, type Sql, sql } from '../../../db/sql.ts'
+import { join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { readersOf } from '../../discussion/index.ts'
 import {
   levelInForce,
@@ -41,14 +42,17 @@ const wants = (event: ProjectEvent): Sql => sql`
 `
 
 const members = sql`
-  select a.user_id from group_access a where a.group_id = n.id and a.expires_on > current_date
-  union all select a.user_id from project_access a where a.project_id = p.id and a.expires_on > current_date
+  select a.user_id, a.level from group_access a where a.group_id = n.id and a.expires_on > current_date
+  union all select a.user_id, a.level from project_access a where a.project_id = p.id and a.expires_on > current_date
 `
 
 const around = raw('projects p join namespaces n on n.id = p.namespace_id')
 
 /** Whether mails about the project `p` may be sent to `u`. */
 const reached = sql`u.kind = 'human' and u.state = 'active' and not p.deleting and ${mailsEnabled}`
+
+/** The user did not turn off mails. */
+const isEnabled = sql`${levelInForce} <> ${notificationLevel('disabled')}`
 
 export const mailedProjectRow = {
   ...recipientRow,
@@ -58,7 +62,7 @@ export const mailedProjectRow = {
 /** A recipient, and the project as mails name it. */
 export type MailedProject = RowOf<typeof mailedProjectRow>
 
-const recipients = (db: Db, projectId: number, event: ProjectEvent, among: Sql, where: readonly Sql[]) =>
+const recipients = (db: Db, projectId: number, among: Sql, where: readonly Sql[]): Promise<MailedProject[]> =>
   db.rows(
     mailedProjectRow,
     sql`
@@ -67,21 +71,22 @@ const recipients = (db: Db, projectId: number, event: ProjectEvent, among: Sql, 
       from ${around}
         cross join lateral (select distinct user_id from (${among}) each) perhaps
         join users u on u.id = perhaps.user_id ${settingsInForce(ofProject)}
-      where p.id = ${projectId} and ${reached} and ${wants(event)} and ${join(where, ' and ')}
+      where p.id = ${projectId} and ${reached} and ${join(where, ' and ')}
       order by u.id
     `,
   )
 
 /** Users who want a mail about a new release, except for its author: of those who may read the code, since it names a tag. */
 export const recipientsOfRelease = (db: Db, projectId: number, actorId: number | null): Promise<MailedProject[]> =>
-  recipients(db, projectId, 'new_release', watchers('project'), [
+  recipients(db, projectId, watchers('project'), [
+    wants('new_release'),
     readersOf('Commit'),
     sql`u.id is distinct from ${actorId}::bigint`,
   ])
 
 /** Members of a project that moved who want a mail about that, except for the user who moved it. */
 export const recipientsOfMove = (db: Db, projectId: number, actorId: number | null): Promise<MailedProject[]> =>
-  recipients(db, projectId, 'moved_project', members, [sql`u.id is distinct from ${actorId}::bigint`])
+  recipients(db, projectId, members, [wants('moved_project'), sql`u.id is distinct from ${actorId}::bigint`])
 
 /** The user of a pipeline, if they want a mail about it. */
 export const recipientOfPipeline = async (
@@ -90,7 +95,22 @@ export const recipientOfPipeline = async (
   event: ProjectEvent,
   userId: number,
 ): Promise<MailedProject | undefined> =>
-  (await recipients(db, projectId, event, sql`select ${userId}::bigint as user_id`, [raw('true')]))[0]
+  (await recipients(db, projectId, sql`select ${userId}::bigint as user_id`, [wants(event)]))[0]
+
+/** Maximum recipients of a mail to those who manage a project. */
+const mostManagers = 10
+
+/** Users who manage a project, and did not turn off its mails: the latest active ones. */
+export const managersOf = (db: Db, projectId: number): Promise<MailedProject[]> => {
+  const managers = sql`
+    select u.id as user_id
+    from (${members}) m join users u on u.id = m.user_id
+    where m.level >= ${literal(levels.maintainer)}
+    order by u.last_activity_on desc nulls last, u.id
+    limit ${literal(mostManagers)}
+  `
+  return recipients(db, projectId, sql`(${managers})`, [isEnabled])
+}
 
 /** Whether a user still has the address and wants mails about a project at all; each may have waited for days. */
 export const isStillWanted = async (
@@ -102,10 +122,7 @@ export const isStillWanted = async (
     sql`
       select u.id
       from ${around} join users u on u.id = ${userId} ${settingsInForce(ofProject)}
-      where p.id = ${projectId}
-        and ${reached}
-        and ${levelInForce} <> ${notificationLevel('disabled')}
-        and ${mailAddress} = ${address}
+      where p.id = ${projectId} and ${reached} and ${isEnabled} and ${mailAddress} = ${address}
     `,
   )) !== undefined
 
@@ -165,3 +182,24 @@ export const findMailedPipeline = (db: Db, id: number): Promise<MailedPipeline |
       where l.id = ${id} and l.status in ('success', 'failed') and l.user_id is not null
     `,
   )
+
+export const stoppedMirrorRow = { shown_url: text, last_error: nullable(text), failures: integer }
+export type StoppedMirror = RowOf<typeof stoppedMirrorRow>
+
+/** A push mirror, or the pull mirror (`null`) of a project, whose last update failed. */
+export const findStoppedMirror = (
+  db: Db,
+  projectId: number,
+  pushMirrorId: number | null,
+): Promise<StoppedMirror | undefined> => {
+  const [table, isMirror] =
+    pushMirrorId === null ? [raw('pull_mirrors'), raw('true')] : [raw('push_mirrors'), sql`m.id = ${pushMirrorId}`]
+  return db.row(
+    stoppedMirrorRow,
+    sql`
+      select m.shown_url, m.last_error, m.failures
+      from ${table} m
+      where m.project_id = ${projectId} and ${isMirror} and m.last_error is not null
+    `,
+  )
+}
