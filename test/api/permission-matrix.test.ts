@@ -1,65 +1,33 @@
-import { FormData } from 'undici'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Actor } from '../../src/access/actor.ts'
 import { groupPolicy } from '../../src/access/group-policy.ts'
-import { type Level, levels, type Visibility, visibilities } from '../../src/access/levels.ts'
+import { type Level, type Visibility, visibilities } from '../../src/access/levels.ts'
 import { allows, type Facts, needsAccount, type Rule } from '../../src/access/policy.ts'
 import { projectPolicy } from '../../src/access/project-policy.ts'
 import type { Endpoint } from '../../src/api/endpoint.ts'
 import { endpoints } from '../../src/modules/endpoints.ts'
 import type { GroupRow } from '../../src/modules/groups/groups/queries.ts'
 import { groupFacts } from '../../src/modules/groups/groups/subject.ts'
-import { openEpic } from '../../src/modules/planning/epics/testing.ts'
-import { openIssue } from '../../src/modules/planning/issues/testing.ts'
 import type { ProjectRow } from '../../src/modules/projects/projects/queries.ts'
 import { projectFacts } from '../../src/modules/projects/projects/subject.ts'
-import { storedProject } from '../../src/modules/repository/commits/testing.ts'
-import { openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
-import { createSnippet } from '../../src/modules/text/snippets/testing.ts'
 import { ensureMember } from '../tables/access.ts'
-import { changeProject } from '../tables/projects.ts'
 import { type Client, World } from '../world.ts'
-import { gitRows, groupRows, otherRows, projectRows, type Row, type Who } from './permissions.ts'
+import {
+  type CallerKind,
+  type Cell,
+  callers,
+  callRow,
+  expected,
+  expectOutcome,
+  formWithFile,
+  levelOf,
+  makePlace,
+  type Outcome,
+  type Place,
+} from './permission-place.ts'
+import { gitRows, groupRows, otherRows, projectRows, type Row } from './permissions.ts'
 
-/** In ascending order; external users are strangers who do not see internal projects. */
-const callers = [
-  'anonymous',
-  'external',
-  'stranger',
-  'guest',
-  'reporter',
-  'developer',
-  'maintainer',
-  'owner',
-  'administrator',
-] as const
-type CallerKind = (typeof callers)[number]
 const kinds: readonly Visibility[] = ['private', 'internal', 'public']
-
-/** `yes`, or the status of the refusal. */
-type Outcome = 'yes' | 401 | 403 | 404
-
-type Cell = { readonly caller: CallerKind; readonly visibility: Visibility; readonly archived: boolean }
-
-const levelOf = (caller: CallerKind): number => (caller in levels ? levels[caller as Level] : 0)
-
-/** The callers who see a project or group of this visibility (supplement, 2.2). */
-function sees({ caller, visibility }: Cell): boolean {
-  if (visibility === 'public' || levelOf(caller) > 0 || caller === 'administrator') return true
-  return visibility === 'internal' && caller === 'stranger'
-}
-
-/** The outcome that the supplement requires for a cell. */
-function expected(who: Who, cell: Cell): Outcome {
-  const [least, others, live] = who.split(' ') as [Level | 'administrator', 'P' | 'L' | '-', 'live'?]
-  const { caller, visibility, archived } = cell
-  const isOpen = visibility !== 'private' && sees(cell) && others !== '-' && (caller !== 'anonymous' || others === 'P')
-  const isMember = least !== 'administrator' && levelOf(caller) >= levels[least]
-  if ((isOpen || isMember || caller === 'administrator') && !(live && archived)) return 'yes'
-  // Anonymous callers get 401 before anything is looked up, except where anonymous calls may succeed.
-  if (caller === 'anonymous') return others === 'P' && !sees(cell) ? 404 : 401
-  return sees(cell) ? 403 : 404
-}
 
 const actorOf = (caller: CallerKind): Actor | null =>
   caller === 'anonymous' ? null : ({ admin: caller === 'administrator', external: caller === 'external' } as Actor)
@@ -147,27 +115,6 @@ describe('the declared policies match the supplement', () => {
   })
 })
 
-function formWithFile(): FormData {
-  const form = new FormData()
-  form.set('file', new Blob(['x']), 'x.txt')
-  return form
-}
-
-/** The fixtures: a group and a project in it, with a member of each level, and an open merge request, an issue, a snippet, a commit and an epic of the group with a discussion each. */
-type Place = {
-  readonly groupId: number
-  readonly projectId: number
-  readonly path: string
-  readonly sha: string
-  readonly iid: number
-  readonly discussionId: string
-  readonly noteId: number
-  readonly issue: { readonly iid: number; readonly discussionId: string; readonly noteId: number }
-  readonly snippet: { readonly id: number; readonly discussionId: string; readonly noteId: number }
-  readonly epic: { readonly iid: number; readonly discussionId: string; readonly noteId: number }
-  readonly commit: { readonly discussionId: string; readonly noteId: number }
-}
-
 describe('the service matches the permission matrix', () => {
   let world: World
   let people: Record<CallerKind, Client>
@@ -194,41 +141,7 @@ describe('the service matches the permission matrix', () => {
       cellsOf([false, true])
         .filter(({ caller }) => caller === 'anonymous')
         .map(async ({ visibility, archived }) => {
-          const group = await world.group({ visibility, members })
-          const { id: projectId, full_path: path, repository } = await storedProject(world, { visibility, group })
-          const sha = repository.commit({ 'README.md': 'x' })
-          const mergeRequest = await openMergeRequest(world, {
-            project: { id: projectId, full_path: path, repository },
-          })
-          const { id: discussionId, notes } = (await world.root.post(`${mergeRequest.at}/discussions`, { body: 'x' }))
-            .json
-          const issue = await openIssue(world, { project: { id: projectId, full_path: path } })
-          const ofIssue = (await world.root.post(`${issue.at}/discussions`, { body: 'x' })).json
-          const snippet = await createSnippet(world, {
-            project: { id: projectId },
-            visibility: 'public',
-            file_name: 'README.md',
-          })
-          const ofSnippet = (await world.root.post(`${snippet.at}/discussions`, { body: 'x' })).json
-          const ofCommit = (
-            await world.root.post(`/projects/${projectId}/repository/commits/${sha}/discussions`, { body: 'x' })
-          ).json
-          const epic = await openEpic(world, { group })
-          const ofEpic = (await world.root.post(`${epic.at}/discussions`, { body: 'x' })).json
-          if (archived) await changeProject(world, projectId, { archived: true })
-          places.set(`${visibility} ${archived}`, {
-            groupId: group.id,
-            projectId,
-            path,
-            sha,
-            iid: mergeRequest.iid,
-            discussionId,
-            noteId: notes[0].id,
-            issue: { iid: issue.iid, discussionId: ofIssue.id, noteId: ofIssue.notes[0].id },
-            snippet: { id: snippet.id, discussionId: ofSnippet.id, noteId: ofSnippet.notes[0].id },
-            epic: { iid: epic.iid, discussionId: ofEpic.id, noteId: ofEpic.notes[0].id },
-            commit: { discussionId: ofCommit.id, noteId: ofCommit.notes[0].id },
-          })
+          places.set(`${visibility} ${archived}`, await makePlace(world, { visibility, archived, members }))
         }),
     )
     return () => world[Symbol.asyncDispose]()
@@ -238,57 +151,11 @@ describe('the service matches the permission matrix', () => {
     await ensureMember(world, holder, id, victim.id)
   }
 
-  /** The URL of a row's call, with its parameters filled in. */
-  const addressOf = ([call, , , { at = {}, query } = {}]: Row, place: Place, id: number): string => {
-    const discussed = call.includes(':issue_iid')
-      ? place.issue
-      : call.includes(':snippet_id')
-        ? place.snippet
-        : call.includes(':epic_iid')
-          ? place.epic
-          : call.includes(':sha/discussions')
-            ? place.commit
-            : place
-    const words: Record<string, string> = {
-      ':id': String(id),
-      ':forked_from_id': String(id),
-      ':sha': place.sha,
-      ':merge_request_iid': String(place.iid),
-      ':issue_iid': String(place.issue.iid),
-      ':snippet_id': String(place.snippet.id),
-      ':epic_iid': String(place.epic.iid),
-      ':discussion_id': discussed.discussionId,
-      ':note_id': String(discussed.noteId),
-      ':branch': 'main',
-      ':file_path': 'README.md',
-      ':user_id': String(victim.id),
-      ...at,
-    }
-    const path = call.split(' ', 2)[1]!.replaceAll(/:\w+/g, (name) => words[name] ?? name)
-    return query === undefined ? path : `${path}?${query}`
-  }
-
   async function ask(row: Row, cell: Cell, of: 'Project' | 'Group'): Promise<void> {
-    const [call, who, status, { json, headers, file, asks, refused, victim: needsVictim } = {}] = row
     const place = placeOf(cell)
-    const id = of === 'Project' ? place.projectId : place.groupId
-    if (needsVictim) await addVictim(of === 'Project' ? 'project_id' : 'namespace_id', id)
-    const body =
-      json && Object.fromEntries(Object.entries(json).map(([name, value]) => [name, value === ':id' ? id : value]))
-    const named = asks ? { ...body, [call.startsWith('POST /groups') ? 'parent_id' : 'namespace_id']: id } : body
-    const answer = await people[cell.caller].send(call.split(' ', 1)[0]!, addressOf(row, place, id), {
-      ...(named && { json: named }),
-      ...(headers && { headers }),
-      ...(file && { body: formWithFile() }),
-    })
-    const wanted = expected(who, cell)
-    const isRefused = wanted !== 'yes' && refused !== undefined && wanted !== 401
-    const statuses = wanted === 'yes' ? [status].flat() : [isRefused ? refused : wanted]
-    const what = `${call} by ${cell.caller}, ${cell.visibility}${cell.archived ? ' archived' : ''}: ${answer.text}`
-    expect.soft(statuses, what).toContain(answer.status)
-    // The 404 of a hidden project or group has its own message; any other 404 is about something in it.
-    if (answer.status === 404 && !isRefused)
-      expect.soft(answer.json?.message === `404 ${of} Not Found`, what).toBe(wanted === 404)
+    if (row[3]?.victim)
+      await (of === 'Project' ? addVictim('project_id', place.projectId) : addVictim('namespace_id', place.groupId))
+    expectOutcome(await callRow(people[cell.caller], row, { of, place, userId: victim.id }), row, cell, of)
   }
 
   /** Runs rows concurrently, and the cells of each row in sequence. */
