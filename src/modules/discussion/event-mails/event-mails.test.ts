@@ -77,6 +77,32 @@ describe('mails about what happens to issues', () => {
       expect(await said(world, who!), who!.username).toEqual(sentences)
   })
 
+  test('a move is mailed as a move, not as a closure, and its assignees have a todo for the issue that continues it', async ({
+    world,
+  }) => {
+    const [author, assignee, closing] = await people(world, 3)
+    const { at, project } = await openIssue(world, { author: author!, members: [[assignee!, 'developer']] })
+    const target = await world.project({ members: [[assignee!, 'developer']] })
+    await selects(closing!, project.id, { close_issue: true })
+    await world.root.put(at, { assignee_ids: [assignee!.id] })
+    await assignee!.post('/todos/mark_as_done')
+    await said(world, author!)
+    await said(world, assignee!)
+    const moved = (await world.root.post(`${at}/move`, { to_project_id: target.id })).json
+    const sentence = 'An issue was moved to another project:'
+    expect((await said(world, author!)).at(-1)).toBe(sentence)
+    expect(await said(world, closing!)).toEqual([sentence])
+    expect(await said(world, assignee!)).toContain('An issue was assigned to you:')
+    expect(await said(world, author!)).not.toContain('An issue was closed:')
+    expect((await assignee!.get('/todos')).json).toMatchObject([{ action_name: 'assigned', target: { id: moved.id } }])
+
+    // A closed one that moves again.
+    const again = await world.project()
+    await world.root.put(`/projects/${target.id}/issues/${moved.iid}`, { state_event: 'close' })
+    await world.root.post(`/projects/${target.id}/issues/${moved.iid}/move`, { to_project_id: again.id })
+    expect((await said(world, assignee!)).slice(-2)).toEqual(['An issue was closed:', sentence])
+  })
+
   test('new assignees are mailed their assignment, and former ones and others the change, with names', async ({
     world,
   }) => {

@@ -26,6 +26,12 @@ const changed = (what: string, settings: HappeningText['settings']): HappeningTe
 export const happenings = {
   closed: participle('closed', { Issue: 'close_issue', MergeRequest: 'close_merge_request' }),
   reopened: participle('reopened', { Issue: 'reopen_issue', MergeRequest: 'reopen_merge_request' }),
+  // For users who selected closed issues: a move closes the issue.
+  moved: {
+    by: (noun) => `moved ${noun} to another project`,
+    alone: (noun) => `${capitalized(noun)} was moved to another project`,
+    settings: { Issue: 'close_issue' },
+  },
   merged: participle('merged', { MergeRequest: 'merge_merge_request' }),
   pushed: {
     by: (noun) => `pushed to ${noun}`,

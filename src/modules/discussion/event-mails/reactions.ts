@@ -7,9 +7,11 @@ import type { PlannedType } from '../noteables/kinds.ts'
 import type { Happening } from './happenings.ts'
 import { type HappeningInput, happeningOf, mailHappeningJob } from './jobs.ts'
 
-/** Mails that an issue was closed, or is open again. */
+/** Mails that an issue was closed or moved, or is open again. */
 export const mailIssueState = (happening: 'closed' | 'reopened'): Reaction<'issue_closed' | 'issue_reopened'> =>
-  queues(mailHappeningJob, ({ payload, actorId }) => happeningOf('Issue', payload.issue_id, happening, actorId))
+  queues(mailHappeningJob, ({ payload: { issue_id, changes }, actorId }) =>
+    happeningOf('Issue', issue_id, isMove(changes) ? 'moved' : happening, actorId),
+  )
 
 /** Mails that an epic was closed, or is open again. */
 export const mailEpicState = (happening: 'closed' | 'reopened'): Reaction<'epic_closed' | 'epic_reopened'> =>
@@ -23,9 +25,17 @@ export const mailMergeRequestState = (
     happeningOf('MergeRequest', payload.merge_request_id, happening, actorId),
   )
 
-/** Mails new assignees and labels of an issue. */
-export const mailUpdatedIssue: Reaction<'issue_updated'> = (tx, event) =>
-  mailChanges(tx, event, 'Issue', event.payload.issue_id)
+/** Mails new assignees and labels of an issue, and that a closed one was moved. */
+export const mailUpdatedIssue: Reaction<'issue_updated'> = (tx, event) => {
+  const { issue_id, changes } = event.payload
+  return mailChanges(
+    tx,
+    event,
+    'Issue',
+    issue_id,
+    isMove(changes) ? [happeningOf('Issue', issue_id, 'moved', event.actorId)] : [],
+  )
+}
 
 /** Mails new labels of an epic. */
 export const mailUpdatedEpic: Reaction<'epic_updated'> = (tx, event) =>
@@ -40,6 +50,11 @@ export const mailUpdatedMergeRequest: Reaction<'merge_request_updated'> = (tx, e
     ...(changes?.['merge_when_pipeline_succeeds']?.[1] === true ? [happened('auto_merge_enabled')] : []),
   ])
 }
+
+/** Whether an issue was moved. Reopening it ends the move. */
+const isMove = (changes: Changes): boolean => (changes?.['moved_to_id']?.[1] ?? null) !== null
+
+type Changes = NewEvent<'issue_updated'>['payload']['changes']
 
 type Updated = Pick<NewEvent<'issue_updated'>, 'actorId'> & {
   readonly payload: Pick<NewEvent<'issue_updated'>['payload'], 'changes'>

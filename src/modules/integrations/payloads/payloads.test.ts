@@ -241,7 +241,10 @@ describe('payloads', () => {
     const [open, closed] = [await moved(1), await moved(2)]
     const ofIssue = (iid: number, action: string) =>
       receiver.request((one) => ofKind('issue', action)(one) && one.json.object_attributes.iid === iid)
-    expect((await ofIssue(1, 'close')).json.object_attributes).toMatchObject({ state: 'closed', moved_to_id: open })
+    expect((await ofIssue(1, 'close')).json).toMatchObject({
+      object_attributes: { state: 'closed', moved_to_id: open },
+      changes: { moved_to_id: { previous: null, current: open } },
+    })
     expect((await ofIssue(2, 'update')).json).toMatchObject({
       object_attributes: { state: 'closed', moved_to_id: closed },
       changes: { moved_to_id: { previous: null, current: closed } },

@@ -16,6 +16,7 @@ import {
   replaceAssigned,
 } from '../../discussion/index.ts'
 import { copyUploads, loadProject, namedUploads, type ProjectSubject, recordActivity } from '../../projects/index.ts'
+import type { AttributeChanges } from '../changes/attributes.ts'
 import { moveLink } from '../epic-links/queries.ts'
 import { closeIssue } from '../issues/close.ts'
 import { readIssueFacts } from '../issues/event-queries.ts'
@@ -69,15 +70,20 @@ export async function moveIssue(ctx: Ctx, subject: IssueSubject, toProjectId: nu
     if (!row) throw issueNotFound()
     if (row.moved_to_id !== null) throw refused('move')
     await requireBoth(tx, ctx, subject, target.id, 'move')
-    const { copy, uploads } = await arrive(tx, row, subject.project, target, { clonedBy: null, withNotes: true })
+    const { copy, uploads, assignees } = await arrive(tx, row, subject.project, target, {
+      clonedBy: null,
+      withNotes: true,
+    })
     await copyLabels(tx, row.id, copy.id, target.id)
     await copyEvents(tx, row.id, copy.id, target.id)
     await copyUploads(tx, row.project_id, target.id, uploads)
     await noteBoth(tx, actorId, asNamed(subject), asNamed({ ...copy, project: target }), 'moved')
     await saveMovedTo(tx, row.id, copy.id)
+    await addTodos(tx, copy, assignees.map(assignment(actorId)))
+    const changes: AttributeChanges = { moved_to_id: [null, copy.id] }
     // Closing a closed issue emits nothing.
-    if (!(await closeIssue(tx, row.id, actorId)))
-      await emitIssue(tx, row.id, { kind: 'issue_updated', actorId, changes: { moved_to_id: [null, copy.id] } })
+    if (!(await closeIssue(tx, row.id, actorId, changes)))
+      await emitIssue(tx, row.id, { kind: 'issue_updated', actorId, changes })
     await moveLink(tx, row.id, copy.id)
     await recordActivity(tx, target.id)
     await emitIssue(tx, copy.id, { kind: 'issue_opened', actorId })
