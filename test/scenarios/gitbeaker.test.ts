@@ -10,7 +10,7 @@ describe('basic calls of @gitbeaker/rest', () => {
 
     expect(await api.Users.showCurrentUser()).toMatchObject({ id: ann.id, username: ann.username })
     expect(await api.Users.all({ username: bob.username })).toMatchObject([{ id: bob.id }])
-    expect(await api.Metadata.show()).toMatchObject({ version: '12.10.0-ee' })
+    expect(await api.Metadata.show()).toMatchObject({ version: '13.12.0-ee' })
 
     const path = unique('beaker')
     const group = await api.Groups.create(path, path, { description: 'Made by a client', visibility: 'private' })

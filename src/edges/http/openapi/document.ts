@@ -23,7 +23,7 @@ export type OpenApiDocument = {
 
 const introduction = (
   apiVersion: string,
-) => `Compatible with version ${apiVersion} of the API that existing clients use.
+) => `Version 4 of the API that existing clients use. \`GET /version\` reports ${apiVersion}, with which some of them compare what they need.
 
 Every path starts with \`${apiPrefix}\`.
 

@@ -8,7 +8,7 @@ describe('GET /version and /metadata', () => {
     expect(version).toMatchObject({
       status: 200,
       json: {
-        version: '12.10.0-ee',
+        version: '13.12.0-ee',
         revision: expect.stringMatching(/^stithy-/),
         kas: { enabled: false, externalUrl: null, version: null },
         enterprise: true,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
-/** Version of the API that clients expect; they compare it with the version they need. */
-export const apiVersion = '12.10.0-ee'
+/** The release whose features clients may expect: some compare it with what they need (ADR 42). */
+export const apiVersion = '13.12.0-ee'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as {
   version: string

@@ -97,7 +97,7 @@ func main() {
 	name := "go-" + hex.EncodeToString(random[:4])
 
 	user := got(api.Users.CurrentUser())
-	equal(got(api.Version.GetVersion()).Version, "12.10.0-ee")
+	equal(got(api.Version.GetVersion()).Version, "13.12.0-ee")
 	equal(status(client("wrong").Users.CurrentUser()), 401)
 	step("session")
 

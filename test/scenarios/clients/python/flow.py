@@ -58,7 +58,7 @@ gl.auth()
 username = gl.user.username
 colleague.auth()
 colleague_name = colleague.user.username
-equal(gl.version()[0], "12.10.0-ee")
+equal(gl.version()[0], "13.12.0-ee")
 equal([user.username for user in gl.users.list(username=username)], [username])
 fails(401, gitlab.Gitlab(url, private_token="wrong").auth)
 step("session")
