@@ -121,7 +121,10 @@ describe('OpenAPI document', () => {
   })
 
   plain('the version is the release of the product, and the description the one that clients read', () => {
-    expect(whole.info).toMatchObject({ version: '1', description: expect.stringContaining('`GET /version` reports 2,') })
+    expect(whole.info).toMatchObject({
+      version: '1',
+      description: expect.stringContaining('`GET /version` reports 2,'),
+    })
   })
 
   plain('every path parameter is declared', () => {
